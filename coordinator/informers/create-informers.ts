@@ -61,7 +61,7 @@ import {
   validatingAdmissionPolicyKind,
   validatingWebhookConfigurationKind,
 } from '../kinds/index.js';
-import type { Kind } from '../kinds/kind.js';
+import { type Kind, withoutConversion } from '../kinds/kind.js';
 import type { KindTail, ObjectRecord, Registry } from '../registry/registry.js';
 import { resourcePath } from '../registry/storage-keys.js';
 import { CachedInformer } from './cached-informer.js';
@@ -96,6 +96,11 @@ interface Feed {
   apply(record: ObjectRecord, type: 'ADDED' | 'MODIFIED' | 'DELETED'): void;
   /** Lists the objects at this revision, or the present ones. Returns the revision. */
   relist(revision: string | undefined): Promise<string>;
+}
+
+interface CustomFeed extends CustomInformer {
+  kind: Kind;
+  cache: CachedInformer<KubeObject>;
 }
 
 function metadataOnly({ apiVersion, kind, metadata }: KubeObject): KubeObject {
@@ -151,7 +156,7 @@ class FollowingInformers implements Informers {
   readonly #feeds = new Map<string, Feed>();
   /** By resource path. */
   readonly #caches = new Map<string, Informer<KubeObject>>();
-  readonly #custom = new Map<string, CustomInformer & { cache: CachedInformer<KubeObject> }>();
+  readonly #custom = new Map<string, CustomFeed>();
   readonly #onCustom: ((informer: CustomInformer) => void)[] = [];
   readonly #waiters = new RevisionWaiters();
   readonly #stopping = new AbortController();
@@ -241,7 +246,7 @@ class FollowingInformers implements Informers {
     this.#feeds.set(resourcePath(kind), {
       kind: kind as Kind,
       apply: (record, type) => cache.apply(record as ObjectRecord<T>, type),
-      relist: (revision) => this.#relist(kind, cache, revision),
+      relist: (revision) => this.#relist(withoutConversion(kind), cache, revision),
     });
     return cache;
   }
@@ -319,6 +324,9 @@ class FollowingInformers implements Informers {
       cache.retain(new Set());
     }
     return [...served].flatMap(([path, kind]) => {
+      const known = this.#custom.get(path);
+      // The definition may have changed, for example its conversion.
+      if (known) known.kind = kind;
       if (this.#feeds.has(path)) return [];
       const cache = this.#cache(kind, COMMON_INDEXES, metadataOnly);
       const informer = { kind, informer: cache, cache };

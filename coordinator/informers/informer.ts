@@ -24,6 +24,7 @@ export interface Informer<T extends KubeObject> {
 
 /** The cache of a custom kind, which ends with its definition: its objects are reported as deleted first. */
 export interface CustomInformer {
+  /** The kind as its definition is now. */
   readonly kind: import('../kinds/kind.js').Kind;
   readonly informer: Informer<KubeObject>;
 }

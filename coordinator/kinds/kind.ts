@@ -1,5 +1,6 @@
 /** The descriptor of a resource type, for the registry, the API and the tables. */
 
+import type { WebhookClientConfig } from '../../shared/kube/admission/webhook-types.js';
 import type { StatusCause } from '../../shared/kube/objects/api-status.js';
 import type { KubeObject } from '../../shared/kube/objects/meta.js';
 import type { FieldFindings } from './schema/check-fields.js';
@@ -122,6 +123,28 @@ interface StoredView<T extends KubeObject> {
   toStored(object: T): KubeObject;
   /** May change its argument, which was decoded for this call. */
   fromStored(stored: KubeObject): T;
+  /** Set if a webhook converts between the versions, before `fromStored` and after `toStored`. */
+  conversion?: ConversionWebhook;
+}
+
+/** The conversion webhook of a CustomResourceDefinition, and the versions that one of its kinds needs. */
+export interface ConversionWebhook {
+  /** For example `example.com/v1`. */
+  ownVersion: string;
+  /** The version in which objects are written to the store. Older objects may be stored in another one. */
+  storedVersion: string;
+  client: WebhookClientConfig;
+  /** Versions of ConversionReview that the webhook accepts, best first. */
+  reviewVersions: readonly string[];
+}
+
+/**
+ * Returns a kind that reads and deletes objects as they are stored. Caches, and the deletion of definitions and
+ * namespaces, need metadata only: a conversion webhook on an offline host, or one that was uninstalled first, would block
+ * them for ever.
+ */
+export function withoutConversion<T extends KubeObject>({ view, ...kind }: Kind<T>): Kind<T> {
+  return view && !view.conversion ? { ...kind, view } : kind;
 }
 
 export interface Subresource {

@@ -35,10 +35,17 @@ export interface WriteOptions {
   review?: (kind: Kind, next: KubeObject, current: KubeObject | undefined) => void;
   /** `finalize`: spec.finalizers of a Namespace; `approval`: the decision on a CertificateSigningRequest; `scale`: replicas. */
   subresource?: 'status' | 'approval' | 'finalize' | 'scale' | 'ephemeralcontainers';
-  /** Returns what policies and webhooks see instead of an object: the Scale, for the subresource `scale`. */
-  reviewedAs?: (object: KubeObject) => KubeObject;
+  /** What policies and webhooks see instead of an object: the Scale, for the subresource `scale`. */
+  reviewedAs?: ReviewedForm;
   /** A built-in object that the coordinator needs to start. Neither policies nor webhooks decide on it. */
   isBootstrap?: boolean;
+}
+
+/** Another form of an object, in which admission sees and changes it. */
+export interface ReviewedForm {
+  show(object: KubeObject): KubeObject;
+  /** Changes the object as a mutating webhook has changed its form, in place. Throws 400, 409 and 422. */
+  accept(object: KubeObject, changed: KubeObject): void;
 }
 
 export interface Preconditions {

@@ -17,7 +17,7 @@ import { copyJson, isJsonMap, type JsonMap, setOwn } from '../../registry/encodi
 import { manifestProblems } from '../../registry/managed-fields/manifest-problems.js';
 import { applyJsonPatch, applyMergePatch } from '../../registry/patch/json-patch.js';
 import { applyStrategicMergePatch, PatchFormatError } from '../../registry/patch/strategic-merge-patch.js';
-import type { Preconditions, WriteOptions } from '../../registry/registry-options.js';
+import type { Preconditions, ReviewedForm, WriteOptions } from '../../registry/registry-options.js';
 import { unsupportedMediaType } from '../bodies/body-decoder.js';
 import { readWrite } from '../bodies/write-body.js';
 import { type ApiDeps, type ApiRequest, type ApiResponse, ok } from '../http/api-context.js';
@@ -142,8 +142,15 @@ function requestedChange(
 function writeOptionsOf(
   { fieldValidation: _, repeatedKeys: __, ...options }: WriteOptions,
   mapping: ScaleMapping,
+  name: string,
 ) {
-  const reviewedAs = (object: KubeObject): KubeObject => scaleOf(object, mapping);
+  const reviewedAs: ReviewedForm = {
+    show: (object) => scaleOf(object, mapping),
+    accept: (object, scale) => {
+      const replicas = replicasOf({ ...scale }, name) ?? 0;
+      setAt(object as unknown as JsonMap, mapping.specReplicasPath, replicas);
+    },
+  };
   return { ...options, subresource: 'scale' as const, reviewedAs };
 }
 
@@ -184,7 +191,7 @@ async function applyScale(
   const { body, options } = readWrite(deps, request, 'apply');
   const { repeatedKeys, fieldValidation } = options;
   const write = {
-    ...writeOptionsOf(options, mapping),
+    ...writeOptionsOf(options, mapping, ref.name),
     ...(repeatedKeys && { repeatedKeys }),
     ...(fieldValidation && { fieldValidation }),
   };
@@ -227,7 +234,7 @@ export async function handleScale(
       setAt(stored as unknown as JsonMap, mapping.specReplicasPath, replicas);
       return undefined;
     },
-    { ...writeOptionsOf(options, mapping), preconditions },
+    { ...writeOptionsOf(options, mapping, ref.name), preconditions },
   );
   return ok(scaleOf(record.object(), mapping));
 }

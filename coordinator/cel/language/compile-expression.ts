@@ -1,5 +1,5 @@
 /** Compiled expressions: checked once, evaluated often. */
-import { CostMeter } from './cel-cost.js';
+import { CostMeter, CpuAllowance } from './cel-cost.js';
 import type { CelType } from './cel-type.js';
 import type { CelValue } from './cel-value.js';
 import { type CheckContext, checkExpression } from './check-expression.js';
@@ -23,7 +23,8 @@ export interface CompiledExpression {
   maxCost: number;
   /** True if the expression reads the variable. */
   uses(variable: string): boolean;
-  evaluate(scope: Scope, limit?: number): Evaluation;
+  /** `cpu` is shared by the expressions of one request. */
+  evaluate(scope: Scope, cpu?: CpuAllowance): Evaluation;
 }
 
 /** Compiles an expression. Throws a CompileError. */
@@ -35,8 +36,8 @@ export function compileExpression(expression: string, context: CheckContext): Co
     type: checked.type,
     maxCost: maxCost(checked),
     uses: (variable) => used.has(variable),
-    evaluate: (scope, limit = PER_CALL_LIMIT) => {
-      const meter = new CostMeter(limit);
+    evaluate: (scope, cpu = new CpuAllowance()) => {
+      const meter = new CostMeter(PER_CALL_LIMIT, cpu);
       try {
         return { outcome: { value: evaluate(checked, scope, meter) }, cost: meter.used };
       } catch (error) {

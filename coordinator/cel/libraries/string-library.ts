@@ -89,7 +89,11 @@ function join(list: CelList, separator: string): string {
   return list.join(separator);
 }
 
-const ascii = (text: string, change: (part: string) => string): string => text.replace(/[A-Za-z]+/g, change);
+// biome-ignore lint/suspicious/noControlCharactersInRegex: all characters of ASCII
+const ASCII = /^[\x00-\x7f]*$/;
+/** A text of ASCII is changed at once, because a replacement of each word is many times slower. */
+const ascii = (text: string, change: (part: string) => string): string =>
+  ASCII.test(text) ? change(text) : text.replace(/[A-Za-z]+/g, change);
 
 const SEARCH_COST = traversalOf(0);
 

@@ -37,15 +37,25 @@ function offsetMs(timestamp: CelTimestamp, zone: string): number {
 }
 
 function localText(ms: number, zone: string): string {
+  return formatOf(zone).format(ms).replace(' ', 'T');
+}
+
+/** Making a format takes far longer than using it. Expressions decide the zones, so only some are kept. */
+const formats = new Map<string, Intl.DateTimeFormat>();
+const MAX_FORMATS = 16;
+
+function formatOf(zone: string): Intl.DateTimeFormat {
+  const known = formats.get(zone) ?? newFormat(zone);
+  if (!formats.has(zone) && formats.size >= MAX_FORMATS) formats.clear();
+  formats.set(zone, known);
+  return known;
+}
+
+function newFormat(timeZone: string): Intl.DateTimeFormat {
   try {
-    const text = new Intl.DateTimeFormat('sv-SE', {
-      timeZone: zone,
-      dateStyle: 'short',
-      timeStyle: 'medium',
-    }).format(ms);
-    return text.replace(' ', 'T');
+    return new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'medium' });
   } catch {
-    throw new CelError(`unknown time zone ${zone}`);
+    throw new CelError(`unknown time zone ${timeZone}`);
   }
 }
 

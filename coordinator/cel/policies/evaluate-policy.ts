@@ -2,6 +2,7 @@
  * Decides on one request with one policy and one parameter (k8s.io/apiserver
  * pkg/admission/plugin/policy/validating/validator.go, pkg/admission/plugin/cel/condition.go).
  */
+import { type EvaluationBudget, evaluationBudget } from '../language/cel-cost.js';
 import { CelError } from '../language/cel-error.js';
 import type { CelMap, CelValue } from '../language/cel-value.js';
 import type { Scope } from '../language/evaluation.js';
@@ -30,20 +31,16 @@ export interface PolicyOutcome {
   annotations: { key: string; value: string }[];
 }
 
-interface Budget {
-  remaining: number;
-}
-
 /** Returns the value, or the text of the error. */
 type Result = { value: CelValue } | { failed: string };
 
 const OUT_OF_BUDGET =
   'validation failed due to running out of cost budget, no further validation rules will be run';
 
-function run({ source, ...rest }: PolicyExpression, scope: Scope, budget: Budget): Result {
+function run({ source, ...rest }: PolicyExpression, scope: Scope, budget: EvaluationBudget): Result {
   if ('compileError' in rest) return { failed: `compilation error: ${rest.compileError}` };
   if (budget.remaining <= 0) return { failed: OUT_OF_BUDGET };
-  const { outcome, cost } = rest.program.evaluate(scope);
+  const { outcome, cost } = rest.program.evaluate(scope, budget.cpu);
   if (cost > budget.remaining) {
     budget.remaining = 0;
     return { failed: OUT_OF_BUDGET };
@@ -57,7 +54,7 @@ function run({ source, ...rest }: PolicyExpression, scope: Scope, budget: Budget
 type ConditionOutcome = 'matches' | 'excluded' | { failed: string };
 
 export function evaluateConditions(conditions: readonly CompiledCondition[], scope: Scope): ConditionOutcome {
-  const budget = { remaining: CONDITIONS_BUDGET };
+  const budget = evaluationBudget(CONDITIONS_BUDGET);
   const failures: string[] = [];
   for (const { expression } of conditions) {
     const result = run(expression, scope, budget);
@@ -70,7 +67,7 @@ export function evaluateConditions(conditions: readonly CompiledCondition[], sco
 /** Evaluates all expressions. Errors deny the request unless the failure policy is Ignore. */
 export function evaluatePolicy(policy: CompiledPolicy, failurePolicy: string, scope: Scope): PolicyOutcome {
   const isIgnored = failurePolicy === 'Ignore';
-  const budget = { remaining: POLICY_BUDGET };
+  const budget = evaluationBudget(POLICY_BUDGET);
   const composed = withVariables(policy, scope, budget);
   const conditions = evaluateConditions(policy.conditions, composed);
   if (conditions === 'excluded') return { denials: [], annotations: [] };
@@ -92,7 +89,7 @@ export function evaluatePolicy(policy: CompiledPolicy, failurePolicy: string, sc
   return outcome;
 }
 
-function messageOf({ source, message }: CompiledValidation, scope: Scope, budget: Budget): string {
+function messageOf({ source, message }: CompiledValidation, scope: Scope, budget: EvaluationBudget): string {
   const result = message && run(message, scope, budget);
   const text = result && 'value' in result ? usableMessage({ outcome: result, cost: 0 }) : undefined;
   if (text !== undefined) return text;
@@ -104,7 +101,7 @@ function annotate(
   isIgnored: boolean,
   { scope, outcome }: { scope: Scope; outcome: PolicyOutcome },
 ): void {
-  const budget = { remaining: POLICY_BUDGET };
+  const budget = evaluationBudget(POLICY_BUDGET);
   for (const { source, expression } of annotations) {
     const result = run(expression, scope, budget);
     if ('failed' in result) {
@@ -117,7 +114,7 @@ function annotate(
 }
 
 /** Adds `variables`. Each one is evaluated when it is read first, and fails where it is read. */
-function withVariables({ variables }: CompiledPolicy, scope: Scope, budget: Budget): Scope {
+function withVariables({ variables }: CompiledPolicy, scope: Scope, budget: EvaluationBudget): Scope {
   const results = new Map<string, Result>();
   const known = new Map(variables.map(({ name, expression }) => [name, expression]));
   const read = (name: string): CelValue | undefined => {

@@ -1,6 +1,7 @@
 /** The result of one rule for one value, as an error with upstream's texts. */
 import type { FieldError } from '../../kinds/kind.js';
 import { duplicate, forbidden, invalidValue, required } from '../../kinds/validation/field-error.js';
+import type { EvaluationBudget } from '../language/cel-cost.js';
 import { CostExceeded } from '../language/cel-error.js';
 import type { Evaluation } from '../language/compile-expression.js';
 import type { Scope } from '../language/evaluation.js';
@@ -15,7 +16,7 @@ interface RulePlace {
   value: unknown;
   path: string;
   schema: StructuralSchema;
-  budget: { remaining: number };
+  budget: EvaluationBudget;
 }
 
 /** `isFailedRule` is false for errors that an unchanged value does not excuse. */
@@ -28,7 +29,7 @@ interface RuleError {
 export function ruleOutcome(rule: CompiledRule, scope: Scope, place: RulePlace): RuleError | undefined {
   const { budget, path, schema } = place;
   const type = schema.type ?? '';
-  const { outcome, cost } = rule.program.evaluate(scope);
+  const { outcome, cost } = rule.program.evaluate(scope, budget.cpu);
   if (!spend(budget, cost)) {
     const text =
       'validation failed due to running out of cost budget, no further validation rules will be run';
@@ -68,14 +69,10 @@ function ruleText({ message, rule }: ValidationRule): string {
 }
 
 /** Returns the message, or the error that stops the validation. */
-function messageOf(
-  rule: CompiledRule,
-  scope: Scope,
-  budget: { remaining: number },
-): string | { failed: string } {
+function messageOf(rule: CompiledRule, scope: Scope, budget: EvaluationBudget): string | { failed: string } {
   const { source, message } = rule;
   if (message) {
-    const evaluation = message.evaluate(scope);
+    const evaluation = message.evaluate(scope, budget.cpu);
     const { messageExpression = '' } = source;
     if (!spend(budget, evaluation.cost)) {
       const failed =

@@ -5,6 +5,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { FieldError } from '../../kinds/kind.js';
 import { invalidValue } from '../../kinds/validation/field-error.js';
+import { type EvaluationBudget, evaluationBudget } from '../language/cel-cost.js';
 import { CelOptional, type CelValue } from '../language/cel-value.js';
 import type { Scope } from '../language/evaluation.js';
 import { type CompiledRule, compileRules } from './compile-rules.js';
@@ -15,11 +16,6 @@ import { type StructuralSchema, valueSchema } from './structural-schema.js';
 
 /** The cost that all rules of one request may use (apis/cel RuntimeCELCostBudget). */
 export const RULE_COST_BUDGET = 10_000_000;
-
-/** The costs that are left. Shared by all calls for one request; negative: no rule runs any more. */
-export interface RuleBudget {
-  remaining: number;
-}
 
 export interface SchemaRules {
   /** Errors of the rules themselves, with paths below `path`. */
@@ -34,7 +30,8 @@ export interface SchemaRules {
 }
 
 export interface RuleContext {
-  budget?: RuleBudget;
+  /** Shared by all calls for one request. Negative: no rule runs any more. */
+  budget?: EvaluationBudget;
   /** Receives errors of unchanged values. */
   warn?: (text: string) => void;
 }
@@ -59,7 +56,7 @@ export function compileSchemaRules(schema: StructuralSchema, path = 'openAPIV3Sc
   return {
     errors,
     isEmpty: root === undefined,
-    validate: (value, old, at, { budget = { remaining: RULE_COST_BUDGET }, warn } = {}) => {
+    validate: (value, old, at, { budget = evaluationBudget(RULE_COST_BUDGET), warn } = {}) => {
       if (!root) return [];
       const run: Run = { budget, errors: [], ...(warn ? { warn } : {}) };
       const comparison: Comparison = old === undefined ? 'none' : { value, old, isUnchanged: undefined };
@@ -142,7 +139,7 @@ interface Visit {
 }
 
 interface Run {
-  budget: RuleBudget;
+  budget: EvaluationBudget;
   errors: FieldError[];
   warn?: (text: string) => void;
 }

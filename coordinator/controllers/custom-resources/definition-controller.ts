@@ -17,7 +17,7 @@ import { definitionStatus, withCondition } from '../../decisions/custom-resource
 import type { Informers } from '../../informers/informer.js';
 import { kindOf } from '../../kinds/custom-resources/custom-kind.js';
 import { customResourceDefinitionKind } from '../../kinds/index.js';
-import type { Kind } from '../../kinds/kind.js';
+import { type Kind, withoutConversion } from '../../kinds/kind.js';
 import type { Registry } from '../../registry/registry.js';
 import { preconditionsOf } from '../daemonsets/controller-ref.js';
 import { type ReconcileContext, Worker } from '../queue/reconcile-worker.js';
@@ -107,7 +107,7 @@ export class DefinitionController {
     }
     await this.#markTerminating(definition, context);
     const version = definition.spec.versions.find(({ storage }) => storage) ?? definition.spec.versions[0];
-    if (version && !(await this.#empty(kindOf(definition, version) as Kind))) {
+    if (version && !(await this.#empty(withoutConversion(kindOf(definition, version) as Kind)))) {
       context.requeueAfter(RETRY_MS);
       return;
     }

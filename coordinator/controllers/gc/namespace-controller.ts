@@ -8,7 +8,7 @@ import type { Clock } from '../../../shared/process/time/clock.js';
 import { CONTENT_FAILURE, contentFailure } from '../../decisions/gc/namespace-conditions.js';
 import type { Informers } from '../../informers/informer.js';
 import { namespaceKind } from '../../kinds/index.js';
-import type { Kind } from '../../kinds/kind.js';
+import { type Kind, withoutConversion } from '../../kinds/kind.js';
 import type { Registry } from '../../registry/registry.js';
 import { createdIfAbsent } from '../queue/bootstrap-write.js';
 import { type ReconcileContext, Worker } from '../queue/reconcile-worker.js';
@@ -96,7 +96,8 @@ export class NamespaceController {
     const { registry } = this.#deps;
     const kinds = registry
       .allKinds()
-      .filter((kind) => kind.namespaced && kind.reader?.namespace !== namespace);
+      .filter((kind) => kind.namespaced && kind.reader?.namespace !== namespace)
+      .map(withoutConversion);
     const failures: unknown[] = [];
     for (const kind of kinds) {
       try {

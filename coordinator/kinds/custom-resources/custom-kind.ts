@@ -7,7 +7,7 @@ import type {
 } from '../../../shared/kube/objects/custom-resource-definition.js';
 import type { KubeObject } from '../../../shared/kube/objects/meta.js';
 import { compileSchemaRules } from '../../cel/schemas/schema-rules.js';
-import type { Kind, Subresource } from '../kind.js';
+import type { ConversionWebhook, Kind, Subresource } from '../kind.js';
 import { STATUS_VERBS } from '../kind.js';
 import {
   type ValidatedVersion,
@@ -142,6 +142,17 @@ function behaviour(
   };
 }
 
+/** Returns the webhook that converts between the versions, or undefined: then only apiVersion changes. */
+function conversionOf(
+  { conversion }: CustomResourceDefinition['spec'],
+  versions: Pick<ConversionWebhook, 'ownVersion' | 'storedVersion'>,
+): ConversionWebhook | undefined {
+  if (conversion?.strategy !== 'Webhook') return undefined;
+  const { clientConfig: client = {}, conversionReviewVersions: reviewVersions = [] } =
+    conversion.webhook ?? {};
+  return { ...versions, client, reviewVersions };
+}
+
 /** Objects are stored in one version. Every read converts, prunes and sets the defaults of today's schema. */
 function viewOf(
   { spec }: CustomResourceDefinition,
@@ -149,15 +160,18 @@ function viewOf(
 ): NonNullable<Kind<CustomObject>['view']> {
   const storage = spec.versions.find((each) => each.storage)?.name ?? version.name;
   const schema = schemaOfVersion(version);
+  const [ownVersion, storedVersion] = [`${spec.group}/${version.name}`, `${spec.group}/${storage}`];
+  const conversion = conversionOf(spec, { ownVersion, storedVersion });
   return {
     storedAs: { group: spec.group, resource: spec.names.plural, namespaced: spec.scope === 'Namespaced' },
-    toStored: (object) => ({ ...object, apiVersion: `${spec.group}/${storage}` }),
+    toStored: (object) => (conversion ? object : { ...object, apiVersion: storedVersion }),
     fromStored: (stored) => {
-      const object = { ...stored, apiVersion: `${spec.group}/${version.name}` };
+      const object = { ...stored, apiVersion: ownVersion };
       pruneFields(object, schema);
       setSchemaDefaults(object, schema);
       return object;
     },
+    ...(conversion ? { conversion } : {}),
   };
 }
 

@@ -47,12 +47,25 @@ function resourcesOf(definition: CustomResourceDefinition): CustomResource[] {
     });
 }
 
+/** Returns the kind in the version in which objects are stored, so that its writes convert none of them. */
+function storedKind(definition: CustomResourceDefinition): Kind[] {
+  const { versions } = definition.spec;
+  const version = versions.find(({ storage }) => storage) ?? versions[0];
+  return version && isEstablished(definition) ? [kindOf(definition, version) as Kind] : [];
+}
+
+interface DefinitionKinds {
+  revision: string;
+  resources: readonly CustomResource[];
+  stored: readonly Kind[];
+}
+
 function nameOf({ group, version, resource }: Pick<Kind, 'group' | 'version' | 'resource'>): string {
   return `${group}/${version}/${resource}`;
 }
 
 export class CustomKinds {
-  readonly #byDefinition = new Map<string, { revision: string; resources: readonly CustomResource[] }>();
+  readonly #byDefinition = new Map<string, DefinitionKinds>();
   readonly #byName = new Map<string, CustomResource>();
   #changes = 0;
 
@@ -76,9 +89,14 @@ export class CustomKinds {
     return this.#byName.get(nameOf(name));
   }
 
-  /** Returns one version of each kind, by which all of its objects can be read. */
+  /** Returns the kinds of all served versions of this one. */
+  versions({ group, resource }: Pick<Kind, 'group' | 'resource'>): Kind[] {
+    return (this.#byDefinition.get(`${resource}.${group}`)?.resources ?? []).map(({ kind }) => kind);
+  }
+
+  /** Returns each kind in the version in which its objects are stored. */
   stored(): Kind[] {
-    return [...this.#byDefinition.values()].flatMap(({ resources: [first] }) => (first ? [first.kind] : []));
+    return [...this.#byDefinition.values()].flatMap(({ stored }) => stored);
   }
 
   /** Adds or replaces the kinds of a definition. */
@@ -89,6 +107,7 @@ export class CustomKinds {
     this.#replace(name, {
       revision: resourceVersion,
       resources: resourcesOf(definition),
+      stored: storedKind(definition),
     });
   }
 
@@ -96,7 +115,7 @@ export class CustomKinds {
     this.#replace(name, undefined);
   }
 
-  #replace(name: string, next: { revision: string; resources: readonly CustomResource[] } | undefined): void {
+  #replace(name: string, next: DefinitionKinds | undefined): void {
     const before = this.#byDefinition.get(name)?.resources ?? [];
     for (const { kind } of before) this.#byName.delete(nameOf(kind));
     if (next) this.#byDefinition.set(name, next);

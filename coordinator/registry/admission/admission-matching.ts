@@ -19,8 +19,10 @@ export interface AdmissionTarget {
   namespace: string;
 }
 
-/** One write. An object is absent for a create or a delete. */
+/** One write. An object is absent for a create or a delete. `kind` is the version in which the rule asks for it. */
 export interface AdmissionRequest extends AdmissionTarget {
+  /** The version that the client has sent. */
+  sentAs: Kind;
   name: string;
   object?: KubeObject;
   oldObject?: KubeObject;
@@ -37,8 +39,34 @@ function matchesResource(rule: string, resource: string, subresource: string): b
   return (name === '*' || name === resource) && (part === '*' || (part ?? '') === subresource);
 }
 
-/** Returns true if a rule matches. Names are not compared. */
-export function matchesRule(rule: AdmissionRule, target: AdmissionTarget): boolean {
+/** Rules with their policy. */
+interface RuleSet {
+  rules: readonly AdmissionRule[] | undefined;
+  /** Default: Equivalent. */
+  matchPolicy: string | undefined;
+}
+
+/**
+ * Returns the version of the target's kind that a rule matches: the one that was sent if possible, else, unless the policy
+ * is Exact, the first equivalent one. Returns undefined if no rule matches. Without `named`, names are not compared.
+ */
+export function matchedKind(
+  { rules = [], matchPolicy }: RuleSet,
+  target: AdmissionTarget,
+  equivalents: () => readonly Kind[],
+  named?: { name: string },
+): Kind | undefined {
+  const matches = (kind: Kind) =>
+    rules.some((rule) => {
+      const { resourceNames: names = [] } = rule;
+      const isNamed = !named || names.length === 0 || names.includes(named.name);
+      return isNamed && matchesRule(rule, { ...target, kind });
+    });
+  if (matches(target.kind)) return target.kind;
+  return matchPolicy === 'Exact' || rules.length === 0 ? undefined : equivalents().find(matches);
+}
+
+function matchesRule(rule: AdmissionRule, target: AdmissionTarget): boolean {
   const { kind, operation, subresource } = target;
   const scope = kind.namespaced ? 'Namespaced' : 'Cluster';
   return (
@@ -50,20 +78,21 @@ export function matchesRule(rule: AdmissionRule, target: AdmissionTarget): boole
   );
 }
 
-function matchesNamedRule(rule: AdmissionRule, request: AdmissionRequest): boolean {
-  const { resourceNames: names = [] } = rule;
-  return matchesRule(rule, request) && (names.length === 0 || names.includes(request.name));
-}
-
-/** Returns true if rules, exclusions and selectors match. A binding without rules matches all of its policy's requests. */
-export function matchesResources(match: MatchResources | undefined, request: AdmissionRequest): boolean {
-  if (!match) return true;
-  const { resourceRules = [], excludeResourceRules = [] } = match;
-  return (
-    (resourceRules.length === 0 || resourceRules.some((rule) => matchesNamedRule(rule, request))) &&
-    !excludeResourceRules.some((rule) => matchesNamedRule(rule, request)) &&
-    matchesSelectors(match, request)
-  );
+/**
+ * Returns the version of the request's kind that the rules match, if exclusions and selectors match too. A binding without
+ * rules matches all of its policy's requests.
+ */
+export function matchedResources(
+  match: MatchResources | undefined,
+  request: AdmissionRequest,
+  equivalents: () => readonly Kind[],
+): Kind | undefined {
+  if (!match) return request.kind;
+  const { resourceRules, excludeResourceRules, matchPolicy } = match;
+  const isExcluded = matchedKind({ rules: excludeResourceRules, matchPolicy }, request, equivalents, request);
+  if (isExcluded || !matchesSelectors(match, request)) return undefined;
+  if (!resourceRules?.length) return request.kind;
+  return matchedKind({ rules: resourceRules, matchPolicy }, request, equivalents, request);
 }
 
 /** Cluster-scoped objects other than Namespaces match every namespaceSelector. */

@@ -15,7 +15,7 @@ import { refuseInvalid } from './write-admission.js';
 
 /** Returns the options of an update with all checks that apply to this kind. */
 export async function withAdmissionReviews<T extends WriteOptions>(
-  deps: Pick<RegistryDeps, 'store' | 'kinds' | 'policies'>,
+  deps: Pick<RegistryDeps, 'store' | 'kinds' | 'customKinds' | 'policies'>,
   kind: Kind,
   namespace: string | undefined,
   options: T,

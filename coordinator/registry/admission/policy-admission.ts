@@ -18,9 +18,10 @@ import {
   type AdmissionRequest,
   type AdmissionTarget,
   isExempt,
-  matchesResources,
-  matchesRule,
+  matchedKind,
+  matchedResources,
 } from './admission-matching.js';
+import { equivalentKinds, inVersion, isConvertedByWebhook } from './equivalent-kinds.js';
 import { assumedObject } from './namespace-lifecycle.js';
 import { loadParams, type ParamSource } from './policy-params.js';
 import { requestScope } from './policy-request.js';
@@ -38,7 +39,7 @@ interface ActiveBinding {
   params: ParamSource;
 }
 
-type Check = (request: Omit<AdmissionRequest, keyof AdmissionTarget | 'namespaceObject'>) => void;
+type Check = (request: Omit<AdmissionRequest, keyof AdmissionTarget | 'namespaceObject' | 'sentAs'>) => void;
 
 /** Informers share objects, so a policy is compiled once for each of its versions. */
 const compiled = new WeakMap<ValidatingAdmissionPolicy, CompiledPolicy>();
@@ -54,13 +55,14 @@ function compiledOf(policy: ValidatingAdmissionPolicy): CompiledPolicy {
  * the check runs inside the write.
  */
 export async function policyCheck(
-  deps: Pick<RegistryDeps, 'store' | 'kinds' | 'policies'>,
+  deps: Pick<RegistryDeps, 'store' | 'kinds' | 'customKinds' | 'policies'>,
   target: AdmissionTarget,
   options: AdmittedOptions,
 ): Promise<Check | undefined> {
   const { policies, store } = deps;
   if (!policies || isExempt(target.kind)) return undefined;
-  const pairs = possiblePairs(policies, target);
+  const equivalents = () => equivalentKinds(deps, target.kind);
+  const pairs = possiblePairs(policies, target, equivalents);
   if (pairs.length === 0) return undefined;
   const namespaceObject = await findNamespace(store, target, options);
   const active = await Promise.all(
@@ -71,19 +73,21 @@ export async function policyCheck(
   );
   return (objects) => {
     const namespace = namespaceObject ? { namespaceObject } : {};
-    decide(active, { ...target, ...objects, ...namespace }, options, policies.ask);
+    const request = { ...target, sentAs: target.kind, ...objects, ...namespace };
+    decide(active, { request, equivalents }, options, policies.ask);
   };
 }
 
 function possiblePairs(
   policies: AdmissionPolicies,
   target: AdmissionTarget,
+  equivalents: () => readonly Kind[],
 ): { policy: ValidatingAdmissionPolicy; binding: ValidatingAdmissionPolicyBinding }[] {
   const pairs = [];
   for (const binding of policies.bindings()) {
     const policy = policies.policy(binding.spec?.policyName ?? '');
-    const rules = policy?.spec?.matchConstraints?.resourceRules ?? [];
-    if (policy && rules.some((rule) => matchesRule(rule, target))) pairs.push({ policy, binding });
+    const { resourceRules: rules, matchPolicy } = policy?.spec?.matchConstraints ?? {};
+    if (policy && matchedKind({ rules, matchPolicy }, target, equivalents)) pairs.push({ policy, binding });
   }
   return pairs;
 }
@@ -109,24 +113,25 @@ interface Denial {
 /** Evaluates all bindings. Throws the first denial; warns and annotates as the bindings say. */
 function decide(
   active: readonly ActiveBinding[],
-  request: AdmissionRequest,
+  { request, equivalents }: { request: AdmissionRequest; equivalents: () => readonly Kind[] },
   options: AdmittedOptions,
   ask: AskAccess,
 ): void {
   const denials: Denial[] = [];
   const failures: Record<string, unknown>[] = [];
   for (const { policy, binding, params } of active) {
-    if (!matchesResources(policy.spec?.matchConstraints, request)) continue;
-    if (!matchesResources(binding.spec?.matchResources, request)) continue;
+    const kind = matchedResources(policy.spec?.matchConstraints, request, equivalents);
+    if (!kind || !matchedResources(binding.spec?.matchResources, request, equivalents)) continue;
     const names = `ValidatingAdmissionPolicy '${policy.metadata.name}' with binding '${binding.metadata.name}'`;
-    if ('failed' in params) {
+    const failure = failureOf(request.kind, kind, params);
+    if (failure !== undefined || 'failed' in params) {
       if (policy.spec?.failurePolicy === 'Ignore') continue;
-      const message = `failed to configure ${params.of}: ${params.failed}`;
+      const message = failure ?? '';
       denials.push({ text: `${names} denied request: ${message}`, message, reason: 'Invalid' });
       continue;
     }
     for (const param of params.found) {
-      const scope = requestScope(request, { ...options, ask, param });
+      const scope = requestScope(inMatchedVersion(request, kind), { ...options, ask, param });
       const outcome = evaluatePolicy(compiledOf(policy), policy.spec?.failurePolicy ?? 'Fail', scope);
       applyActions(outcome, { policy, binding, names, options, denials, failures });
     }
@@ -136,6 +141,23 @@ function decide(
   }
   const [first] = denials;
   if (first) throw denied(request, first);
+}
+
+/** Returns why a policy cannot be evaluated. Its check runs inside the write, where no webhook can be called. */
+function failureOf(sent: Kind, matched: Kind, params: ParamSource): string | undefined {
+  if ('failed' in params) return `failed to configure ${params.of}: ${params.failed}`;
+  if (!isConvertedByWebhook(sent, matched)) return undefined;
+  return `the conversion webhook of ${qualifiedResource(sent)} is not called for policies: add version ${sent.version} to resourceRules`;
+}
+
+function inMatchedVersion(request: AdmissionRequest, kind: Kind): AdmissionRequest {
+  const { kind: sent, object, oldObject } = request;
+  return {
+    ...request,
+    kind,
+    ...(object ? { object: inVersion(object, sent, kind) } : {}),
+    ...(oldObject ? { oldObject: inVersion(oldObject, sent, kind) } : {}),
+  };
 }
 
 interface ActionContext {
@@ -179,7 +201,7 @@ function denied({ kind, name }: AdmissionRequest, { text, reason }: Denial): Api
 
 /** Adds the policies' check to the review of a write. */
 export async function withPolicies<T extends WriteOptions>(
-  deps: Pick<RegistryDeps, 'store' | 'kinds' | 'policies'>,
+  deps: Pick<RegistryDeps, 'store' | 'kinds' | 'customKinds' | 'policies'>,
   kind: Kind,
   namespace: string | undefined,
   { operation, options }: { operation: 'CREATE' | 'UPDATE'; options: T },
@@ -189,13 +211,14 @@ export async function withPolicies<T extends WriteOptions>(
   const target: AdmissionTarget = { kind, operation, subresource, namespace: namespace ?? '' };
   const check = await policyCheck(deps, target, options);
   if (!check) return options;
-  const { review, reviewedAs = (object: KubeObject) => object } = options;
+  const { review, reviewedAs } = options;
+  const shown = (object: KubeObject) => reviewedAs?.show(object) ?? object;
   return {
     ...options,
     review: (reviewed: Kind, next: KubeObject, current: KubeObject | undefined) => {
       review?.(reviewed, next, current);
-      const oldObject = current && { oldObject: reviewedAs(current) };
-      check({ name: next.metadata.name, object: reviewedAs(next), ...oldObject });
+      const oldObject = current && { oldObject: shown(current) };
+      check({ name: next.metadata.name, object: shown(next), ...oldObject });
     },
   };
 }

@@ -64,19 +64,20 @@ interface ScopeOptions extends Pick<WriteOptions, 'user' | 'groups' | 'dryRun'> 
 
 /** The document that webhooks receive, and that `request` shows. */
 export function requestDocument(
-  { kind, operation, subresource, namespace, name }: AdmissionRequest,
+  { kind, sentAs, operation, subresource, namespace, name }: AdmissionRequest,
   options: Pick<WriteOptions, 'user' | 'groups' | 'dryRun'>,
 ): Record<string, unknown> {
-  const { group, version } = kind;
-  const kindName = SUBRESOURCE_KINDS[subresource] ?? { group, version, kind: kind.kind };
-  const resource = { group, version, resource: kind.resource };
+  const namesOf = ({ group, version, kind: own, resource }: Kind) => ({
+    kind: SUBRESOURCE_KINDS[subresource] ?? { group, version, kind: own },
+    resource: { group, version, resource },
+  });
+  const [matched, sent] = [namesOf(kind), namesOf(sentAs)];
   const { username, groups } = userOf(options);
   return {
-    kind: kindName,
-    resource,
+    ...matched,
     ...(subresource ? { subResource: subresource, requestSubResource: subresource } : {}),
-    requestKind: kindName,
-    requestResource: resource,
+    requestKind: sent.kind,
+    requestResource: sent.resource,
     name,
     ...(namespace ? { namespace } : {}),
     operation,
@@ -100,7 +101,7 @@ export function requestScope(request: AdmissionRequest, options: ScopeOptions): 
 }
 
 function requestValues(request: AdmissionRequest, options: ScopeOptions): Scope {
-  const { kind, subresource, namespace, name } = request;
+  const { sentAs: kind, subresource, namespace, name } = request;
   const user = userOf(options);
   const own = { verb: '', group: kind.group, resource: kind.resource, subresource, namespace, name };
   return (variable) => {

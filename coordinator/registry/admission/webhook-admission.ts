@@ -5,18 +5,20 @@ import type { Namespace } from '../../../shared/kube/objects/config-types.js';
 import type { KubeObject } from '../../../shared/kube/objects/meta.js';
 import { type CompiledCondition, compileConditions } from '../../cel/policies/compile-policy.js';
 import { evaluateConditions } from '../../cel/policies/evaluate-policy.js';
+import type { Kind } from '../../kinds/kind.js';
 import { decodeShared } from '../encoding/decoded-objects.js';
 import { sameJson } from '../encoding/json-value.js';
-import type { RegistryDeps } from '../registry.js';
+import type { AdmissionWebhooks, RegistryDeps } from '../registry.js';
 import type { WriteOptions } from '../registry-options.js';
 import { namespaceKey } from '../storage-keys.js';
 import {
   type AdmissionRequest,
   type AdmissionTarget,
   isExempt,
-  matchesRule,
+  matchedKind,
   matchesSelectors,
 } from './admission-matching.js';
+import { equivalentKinds, inVersionByWebhook } from './equivalent-kinds.js';
 import { requestScope } from './policy-request.js';
 import { callWebhook, patched } from './webhook-answer.js';
 
@@ -24,21 +26,29 @@ type WebhookDeps = Pick<RegistryDeps, 'store' | 'webhooks' | 'policies'>;
 type CallOptions = Pick<WriteOptions, 'user' | 'groups' | 'dryRun' | 'warn' | 'annotate'>;
 type Objects = Pick<AdmissionRequest, 'name' | 'object' | 'oldObject'>;
 
+/** A webhook, and the version in which it asks for the object. */
+interface MatchingWebhook {
+  webhook: AdmissionWebhook;
+  kind: Kind;
+}
+
 /** The webhooks that can match one write. */
 interface MatchingWebhooks {
   target: AdmissionTarget;
-  mutating: readonly AdmissionWebhook[];
-  validating: readonly AdmissionWebhook[];
+  mutating: readonly MatchingWebhook[];
+  validating: readonly MatchingWebhook[];
 }
 
 /** Returns undefined if no rule of a webhook matches: then admission costs nothing more. */
 export function matchingWebhooks(
-  { webhooks }: Pick<RegistryDeps, 'webhooks'>,
+  deps: Pick<RegistryDeps, 'webhooks' | 'kinds' | 'customKinds'>,
   target: AdmissionTarget,
 ): MatchingWebhooks | undefined {
+  const { webhooks } = deps;
   if (!webhooks || isExempt(target.kind)) return undefined;
+  const equivalents = () => equivalentKinds(deps, target.kind);
   const [mutating, validating] = [webhooks.mutating(), webhooks.validating()].map((configurations) =>
-    matching(configurations, target),
+    matching(configurations, target, equivalents),
   );
   if (!mutating?.length && !validating?.length) return undefined;
   return { target, mutating: mutating ?? [], validating: validating ?? [] };
@@ -48,14 +58,21 @@ export function matchingWebhooks(
 function matching(
   configurations: Iterable<WebhookConfiguration>,
   target: AdmissionTarget,
-): AdmissionWebhook[] {
-  const matches = [...configurations].filter(({ webhooks = [] }) =>
-    webhooks.some(({ rules = [] }) => rules.some((rule) => matchesRule(rule, target))),
-  );
-  const sorted = matches.sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
-  return sorted.flatMap(({ webhooks = [] }) =>
-    webhooks.filter(({ rules = [] }) => rules.some((rule) => matchesRule(rule, target))),
-  );
+  equivalents: () => readonly Kind[],
+): MatchingWebhook[] {
+  const matches = [...configurations].map(({ metadata, webhooks = [] }) => ({
+    name: metadata.name,
+    webhooks: webhooks.flatMap((webhook) => {
+      const kind = matchedKind(
+        { rules: webhook.rules, matchPolicy: webhook.matchPolicy },
+        target,
+        equivalents,
+      );
+      return kind ? [{ webhook, kind }] : [];
+    }),
+  }));
+  const called = matches.filter(({ webhooks }) => webhooks.length > 0);
+  return called.sort((a, b) => (a.name < b.name ? -1 : 1)).flatMap(({ webhooks }) => webhooks);
 }
 
 const conditions = new WeakMap<AdmissionWebhook, CompiledCondition[]>();
@@ -95,7 +112,22 @@ async function requestOf(
   const { namespace } = target;
   const stored = namespace === '' ? undefined : await store.get(namespaceKey(namespace));
   const namespaceObject = stored && decodeShared<Namespace>(stored.value, stored.revision);
-  return { ...target, ...objects, ...(namespaceObject ? { namespaceObject } : {}) };
+  return { ...target, sentAs: target.kind, ...objects, ...(namespaceObject ? { namespaceObject } : {}) };
+}
+
+async function inMatchedVersion(
+  webhooks: AdmissionWebhooks,
+  request: AdmissionRequest,
+  kind: Kind,
+): Promise<AdmissionRequest> {
+  const { kind: sent, object, oldObject } = request;
+  if (sent === kind) return request;
+  return {
+    ...request,
+    kind,
+    ...(object ? { object: await inVersionByWebhook(webhooks, object, sent, kind) } : {}),
+    ...(oldObject ? { oldObject: await inVersionByWebhook(webhooks, oldObject, sent, kind) } : {}),
+  };
 }
 
 /**
@@ -114,14 +146,17 @@ export async function mutate<T extends KubeObject>(
   let object: KubeObject = objects.object;
   const seen = new Map<AdmissionWebhook, KubeObject>();
   for (const round of [0, 1]) {
-    for (const [index, webhook] of matches.mutating.entries()) {
+    for (const [index, { webhook, kind }] of matches.mutating.entries()) {
       const last = seen.get(webhook);
       const isAgain = webhook.reinvocationPolicy === 'IfNeeded' && last && !sameJson(last, object);
       if (round === 1 && !isAgain) continue;
-      const request = { ...base, object };
+      const request = await inMatchedVersion(webhooks, { ...base, object }, kind);
       if (!isCalled(deps, webhook, request, options)) continue;
       const patch = await callWebhook(webhooks, { webhook, isMutating: true, index }, request, options);
-      if (patch) object = patched(object, patch, webhook.name ?? '') as KubeObject;
+      if (patch) {
+        const changed = patched(request.object ?? object, patch, webhook.name ?? '') as KubeObject;
+        object = await inVersionByWebhook(webhooks, changed, kind, base.kind);
+      }
       seen.set(webhook, object);
     }
   }
@@ -137,10 +172,16 @@ export async function validateByWebhooks(
 ): Promise<void> {
   const { webhooks } = deps;
   if (!webhooks || matches.validating.length === 0) return;
-  const request = await requestOf(deps, matches, objects);
-  const called = matches.validating.filter((webhook) => isCalled(deps, webhook, request, options));
+  const base = await requestOf(deps, matches, objects);
+  const asked = await Promise.all(
+    matches.validating.map(async ({ webhook, kind }) => ({
+      webhook,
+      request: await inMatchedVersion(webhooks, base, kind),
+    })),
+  );
+  const called = asked.filter(({ webhook, request }) => isCalled(deps, webhook, request, options));
   const outcomes = await Promise.allSettled(
-    called.map((webhook, index) =>
+    called.map(({ webhook, request }, index) =>
       callWebhook(webhooks, { webhook, isMutating: false, index }, request, options),
     ),
   );
@@ -156,8 +197,9 @@ export async function reviewUnchanged(
 ): Promise<void> {
   const { webhooks } = deps;
   if (!webhooks) return;
-  const request = await requestOf(deps, matches, objects);
-  for (const [index, webhook] of matches.mutating.entries()) {
+  const base = await requestOf(deps, matches, objects);
+  for (const [index, { webhook, kind }] of matches.mutating.entries()) {
+    const request = await inMatchedVersion(webhooks, base, kind);
     if (!isCalled(deps, webhook, request, options)) continue;
     await callWebhook(webhooks, { webhook, isMutating: true, index }, request, options);
   }

@@ -3,8 +3,8 @@ import type { KubeObject } from '../../../shared/kube/objects/meta.js';
 import type { Kind } from '../../kinds/kind.js';
 import { copyJson } from '../encoding/json-value.js';
 import type { RegistryDeps } from '../registry.js';
-import type { WriteOptions } from '../registry-options.js';
-import { matchingWebhooks, mutate, reviewUnchanged, validateByWebhooks } from './webhook-admission.js';
+import type { ReviewedForm, WriteOptions } from '../registry-options.js';
+import { matchingWebhooks, mutate, validateByWebhooks } from './webhook-admission.js';
 import { type Replacement, readObject } from './write-admission.js';
 
 interface Admission<T extends KubeObject> {
@@ -29,10 +29,15 @@ export function admitThroughWebhooks<T extends KubeObject>(
   });
   if (!matches) return admit(replacement);
   const { reviewedAs } = options;
-  const runOnView = async (view: NonNullable<typeof reviewedAs>): Promise<T> => {
-    const next = admit(replacement);
-    const objects = { name: ref.name, object: view(next), oldObject: view(current) };
-    await reviewUnchanged(deps, matches, objects, options);
+  const runOnForm = async (form: ReviewedForm): Promise<T> => {
+    const { name } = ref;
+    const oldObject = form.show(current);
+    const body = readObject(kind, replacement.body, options);
+    const shown = form.show(body);
+    const changed = await mutate(deps, matches, { name, object: shown, oldObject }, options);
+    if (changed !== shown) form.accept(body, changed);
+    const next = admit({ ...replacement, body });
+    await validateByWebhooks(deps, matches, { name, object: form.show(next), oldObject }, options);
     return next;
   };
   const run = async (): Promise<T> => {
@@ -48,5 +53,5 @@ export function admitThroughWebhooks<T extends KubeObject>(
     await validateByWebhooks(deps, matches, { name, object: next, oldObject: current }, options);
     return next;
   };
-  return reviewedAs ? runOnView(reviewedAs) : run();
+  return reviewedAs ? runOnForm(reviewedAs) : run();
 }

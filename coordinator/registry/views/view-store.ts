@@ -4,57 +4,129 @@
  */
 import type { KubeObject } from '../../../shared/kube/objects/meta.js';
 import type { Clock } from '../../../shared/process/time/clock.js';
-import type { Kind } from '../../kinds/kind.js';
+import type { ConversionWebhook, Kind } from '../../kinds/kind.js';
 import type { Change, Store, StoredValue, StoreWatch } from '../../store/store.js';
 import { encodeObject } from '../encoding/object-encoding.js';
 import { prefixOf } from '../storage-keys.js';
+import { type CallsWebhook, convertByWebhook } from './webhook-conversion.js';
 
 type View = NonNullable<Kind['view']>;
 
 /** Values per step while a page is converted. The event loop runs between two steps. */
 const CONVERTED_PAGE = 500;
 
+interface ViewDeps {
+  store: Store;
+  clock: Pick<Clock, 'yieldToEventLoop'>;
+  /** Absent: objects whose definition has a conversion webhook cannot be converted. */
+  webhooks?: CallsWebhook;
+}
+
 /** Returns the store as `kind` sees it. Keys of other kinds, such as the Namespace's, stay unchanged. */
-export function viewStore(
-  { store, clock }: { store: Store; clock: Pick<Clock, 'yieldToEventLoop'> },
-  kind: Kind,
-  view: View,
-): Store {
+export function viewStore(deps: ViewDeps, kind: Kind, view: View): Store {
+  const { store } = deps;
   const keys = new ViewKeys(prefixOf(kind), prefixOf(view.storedAs));
-  const toStored = (value: Buffer) => converted(value, (object) => view.toStored(object));
-  const fromStored = (value: Buffer) => converted(value, (object) => view.fromStored(object));
-  const shown = <T extends StoredValue>(stored: T): T => ({
-    ...stored,
-    key: keys.shown(stored.key),
-    value: fromStored(stored.value),
-  });
-  const shownChange = ({ key, revision, value, previous }: Change): Change => ({
-    key: keys.shown(key),
-    revision,
-    ...(value ? { value: fromStored(value) } : {}),
-    ...(previous ? { previous: shown(previous) } : {}),
-  });
+  const values = new ViewValues(deps, view);
+  const shown = async (items: readonly StoredValue[]): Promise<StoredValue[]> => {
+    const converted = await values.shown(items.map(({ value }) => value));
+    return items.map((item, index) => ({
+      ...item,
+      key: keys.shown(item.key),
+      value: converted[index] ?? item.value,
+    }));
+  };
   return {
     ...passedOn(store),
     get: async (key) => {
       const found = await store.get(keys.stored(key));
-      return found && keys.isStored(found.key) ? shown(found) : found;
+      return found && keys.isStored(found.key) ? (await shown([found]))[0] : found;
     },
     createdAt: (key) => store.createdAt(keys.stored(key)),
     list: async (prefix, { continue: from, ...options } = {}) => {
       const start = from ? { continue: { ...from, afterKey: keys.stored(from.afterKey) } } : {};
       const page = await store.list(keys.stored(prefix), { ...options, ...start });
-      return { ...page, items: await convertedInSteps(page.items, shown, clock) };
+      return { ...page, items: await shown(page.items) };
     },
-    create: (key, value, condition) => store.create(keys.stored(key), toStored(value), condition),
-    createAll: (values) =>
-      store.createAll(
-        values.map((each) => ({ ...each, key: keys.stored(each.key), value: toStored(each.value) })),
-      ),
-    update: (key, value, condition) => store.update(keys.stored(key), toStored(value), condition),
+    create: async (key, value, condition) =>
+      store.create(keys.stored(key), await values.stored(value), condition),
+    createAll: async (all) => {
+      const stored = all.map(async (each) => ({
+        ...each,
+        key: keys.stored(each.key),
+        value: await values.stored(each.value),
+      }));
+      return store.createAll(await Promise.all(stored));
+    },
+    update: async (key, value, condition) =>
+      store.update(keys.stored(key), await values.stored(value), condition),
     delete: (key, condition) => store.delete(keys.stored(key), condition),
-    watch: (prefix, options) => watchOf(store.watch(keys.stored(prefix), options), shownChange),
+    watch: (prefix, options) =>
+      watchOf(store.watch(keys.stored(prefix), options), (changes) => shownChanges(changes, keys, shown)),
   };
+}
+
+/** Converts values, in steps between which the event loop runs. */
+class ViewValues {
+  constructor(
+    private readonly deps: ViewDeps,
+    private readonly view: View,
+  ) {}
+
+  /** Values of the store as the view shows them. */
+  async shown(values: readonly Buffer[]): Promise<Buffer[]> {
+    const done: Buffer[] = [];
+    for (let from = 0; from < values.length; from += CONVERTED_PAGE) {
+      if (from > 0) await this.deps.clock.yieldToEventLoop();
+      const objects = values.slice(from, from + CONVERTED_PAGE).map(decoded);
+      const { conversion } = this.view;
+      const own = conversion ? await this.#convert(objects, conversion, conversion.ownVersion) : objects;
+      done.push(...own.map((object) => encodeObject(this.view.fromStored(object))));
+    }
+    return done;
+  }
+
+  async stored(value: Buffer): Promise<Buffer> {
+    const { conversion } = this.view;
+    const object = this.view.toStored(decoded(value));
+    const objects = conversion
+      ? await this.#convert([object], conversion, conversion.storedVersion)
+      : [object];
+    return encodeObject(objects[0] ?? object);
+  }
+
+  #convert(
+    objects: readonly KubeObject[],
+    conversion: ConversionWebhook,
+    apiVersion: string,
+  ): Promise<KubeObject[]> {
+    return convertByWebhook(this.deps.webhooks, conversion, objects, apiVersion);
+  }
+}
+
+function decoded(value: Buffer): KubeObject {
+  return JSON.parse(value.toString('utf8'));
+}
+
+/** Converts all values of a batch together, because a webhook converts many objects in one call. */
+async function shownChanges(
+  changes: readonly Change[],
+  keys: ViewKeys,
+  shown: (items: readonly StoredValue[]) => Promise<StoredValue[]>,
+): Promise<Change[]> {
+  const items = changes.flatMap(({ key, revision, value, previous }) => [
+    ...(value ? [{ key, revision, value }] : []),
+    ...(previous ? [previous] : []),
+  ]);
+  const results = (await shown(items))[Symbol.iterator]();
+  return changes.map(({ key, revision, value, previous }) => {
+    const next = value && (results.next().value as StoredValue);
+    const before = previous && (results.next().value as StoredValue);
+    return {
+      ...{ key: keys.shown(key), revision },
+      ...(next ? { value: next.value } : {}),
+      ...(before ? { previous: before } : {}),
+    };
+  });
 }
 
 /** Translates between the keys of the view and those of the stored kind. */
@@ -77,23 +149,6 @@ class ViewKeys {
   }
 }
 
-async function convertedInSteps(
-  items: readonly StoredValue[],
-  convert: (item: StoredValue) => StoredValue,
-  clock: Pick<Clock, 'yieldToEventLoop'>,
-): Promise<StoredValue[]> {
-  const done: StoredValue[] = [];
-  for (let from = 0; from < items.length; from += CONVERTED_PAGE) {
-    if (from > 0) await clock.yieldToEventLoop();
-    done.push(...items.slice(from, from + CONVERTED_PAGE).map(convert));
-  }
-  return done;
-}
-
-function converted(value: Buffer, convert: (object: KubeObject) => KubeObject): Buffer {
-  return encodeObject(convert(JSON.parse(value.toString('utf8'))));
-}
-
 type ValueMethods = 'get' | 'createdAt' | 'list' | 'create' | 'createAll' | 'update' | 'delete' | 'watch';
 
 /** Returns the methods that handle neither keys nor values. */
@@ -110,11 +165,14 @@ function passedOn(store: Store): Omit<Store, ValueMethods> {
   };
 }
 
-function watchOf(source: StoreWatch, shown: (change: Change) => Change): StoreWatch {
+function watchOf(
+  source: StoreWatch,
+  shown: (changes: readonly Change[]) => Promise<readonly Change[]>,
+): StoreWatch {
   return {
     close: () => source.close(),
     async *[Symbol.asyncIterator]() {
-      for await (const { changes, revision } of source) yield { changes: changes.map(shown), revision };
+      for await (const { changes, revision } of source) yield { changes: await shown(changes), revision };
     },
   };
 }

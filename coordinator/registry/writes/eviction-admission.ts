@@ -1,6 +1,6 @@
 /** Spends a disruption of the PodDisruptionBudget that covers an evicted Pod (`EvictionREST`). */
-import { conflict, isNotFound } from '../../../shared/kube/objects/api-status.js';
-import type { ObjectRef } from '../../../shared/kube/objects/meta.js';
+import { badRequest, conflict, isNotFound } from '../../../shared/kube/objects/api-status.js';
+import type { KubeObject, ObjectMeta, ObjectRef } from '../../../shared/kube/objects/meta.js';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 import type { PodDisruptionBudget } from '../../../shared/kube/policy/disruption-budget-types.js';
 import {
@@ -13,7 +13,7 @@ import type { Kind } from '../../kinds/kind.js';
 import { podKind } from '../../kinds/pods/pod-kind.js';
 import { podDisruptionBudgetKind } from '../../kinds/policy/poddisruptionbudget-kind.js';
 import { policyCheck } from '../admission/policy-admission.js';
-import { matchingWebhooks, reviewUnchanged } from '../admission/webhook-admission.js';
+import { matchingWebhooks, mutate, validateByWebhooks } from '../admission/webhook-admission.js';
 import { decodeShared } from '../encoding/decoded-objects.js';
 import { copyJson } from '../encoding/json-value.js';
 import { getObject } from '../reads/read-objects.js';
@@ -22,18 +22,49 @@ import type { DeleteOptions, Preconditions } from '../registry-options.js';
 import { prefixOf } from '../storage-keys.js';
 import { checkPreconditions, writeOptimistically } from './optimistic-write.js';
 
-/** Lets policies and webhooks decide on the Eviction, as CREATE of `pods/eviction`. Throws their refusal. */
+/** The fields of policy/v1 Eviction that are read. */
+interface Eviction extends KubeObject {
+  deleteOptions?: Pick<DeleteOptions, 'gracePeriodSeconds' | 'propagationPolicy' | 'preconditions'>;
+}
+
+/**
+ * Lets policies and webhooks decide on the Eviction, as CREATE of `pods/eviction`. Returns the options of the deletion,
+ * which a mutating webhook may have changed. Throws their refusal.
+ */
 export async function reviewEviction(
   deps: RegistryDeps,
   { name, namespace = '' }: ObjectRef,
   options: DeleteOptions,
-): Promise<void> {
+): Promise<DeleteOptions> {
   const kind = podKind as unknown as Kind;
   const target = { kind, operation: 'CREATE', subresource: 'eviction', namespace } as const;
-  const object = { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name, namespace } };
-  if (deps.policies) (await policyCheck(deps, target, options))?.({ name, object });
+  const sent = evictionOf({ name, namespace }, options);
   const webhooks = matchingWebhooks(deps, target);
-  if (webhooks) await reviewUnchanged(deps, webhooks, { name, object }, options);
+  const object = webhooks ? await mutate(deps, webhooks, { name, object: sent }, options) : sent;
+  if (deps.policies) (await policyCheck(deps, target, options))?.({ name, object });
+  if (webhooks) await validateByWebhooks(deps, webhooks, { name, object }, options);
+  if (object === sent) return options;
+  const { gracePeriodSeconds } = object.deleteOptions ?? {};
+  if (gracePeriodSeconds !== undefined && !Number.isInteger(gracePeriodSeconds)) {
+    throw badRequest('a mutating webhook set deleteOptions.gracePeriodSeconds, which must be an integer');
+  }
+  return { ...withoutDeleteOptions(options), ...object.deleteOptions };
+}
+
+function evictionOf(metadata: ObjectMeta, options: DeleteOptions): Eviction {
+  const { gracePeriodSeconds, propagationPolicy, preconditions } = options;
+  const deleteOptions = {
+    ...(gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds }),
+    ...(propagationPolicy ? { propagationPolicy } : {}),
+    ...(preconditions ? { preconditions } : {}),
+  };
+  const body = Object.keys(deleteOptions).length > 0 ? { deleteOptions } : {};
+  return { apiVersion: 'policy/v1', kind: 'Eviction', metadata, ...body };
+}
+
+function withoutDeleteOptions(options: DeleteOptions): DeleteOptions {
+  const { gracePeriodSeconds: _, propagationPolicy: __, preconditions: ___, ...rest } = options;
+  return rest;
 }
 
 interface AdmittedEviction {

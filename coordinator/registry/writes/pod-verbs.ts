@@ -62,9 +62,9 @@ function setPodCondition(
 export async function evict(
   deps: RegistryDeps,
   ref: ObjectRef,
-  options: DeleteOptions = {},
+  requested: DeleteOptions = {},
 ): Promise<Status> {
-  await reviewEviction(deps, ref, options);
+  const options = await reviewEviction(deps, ref, requested);
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await evictOnce(deps, ref, options);

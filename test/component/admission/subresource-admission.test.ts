@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import {
   deploymentKind,
+  mutatingWebhookConfigurationKind,
   podKind,
   validatingAdmissionPolicyBindingKind,
   validatingAdmissionPolicyKind,
@@ -25,6 +26,9 @@ let api: TestApi;
 const reviews: { kind: { kind: string }; subResource: string; object: KubeObject; oldObject: KubeObject }[] =
   [];
 
+/** JSON patches of the mutating webhook, by the kind that it sees. */
+const patches = new Map<string, object[]>();
+
 async function enforce(name: string, group: string, resource: string, expression: string, actions: string[]) {
   const rule = { operations: ['*'], apiGroups: [group], apiVersions: ['v1'], resources: [resource] };
   const validations = [{ expression, message: 'frozen' }];
@@ -36,10 +40,12 @@ async function enforce(name: string, group: string, resource: string, expression
 
 before(async () => {
   plane = await startControlPlane([], {
-    callWebhook: async (_client, review) => {
+    callWebhook: async ({ url }, review) => {
       const { request } = review as { request: (typeof reviews)[number] & { uid: string } };
-      reviews.push(request);
-      const response = { uid: request.uid, allowed: true };
+      if (url === 'https://hook') reviews.push(request);
+      const changes = url === 'https://change' ? patches.get(request.kind.kind) : undefined;
+      const patch = changes && Buffer.from(JSON.stringify(changes)).toString('base64');
+      const response = { uid: request.uid, allowed: true, ...(patch && { patch, patchType: 'JSONPatch' }) };
       return { apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', response };
     },
   });
@@ -64,6 +70,18 @@ before(async () => {
         name: 'hook.example.com',
         clientConfig: { url: 'https://hook' },
         rules: [rule],
+        sideEffects: 'None',
+        admissionReviewVersions: ['v1'],
+      },
+    ],
+  });
+  await plane.registry.create(mutatingWebhookConfigurationKind, undefined, {
+    metadata: { name: 'changes' },
+    webhooks: [
+      {
+        name: 'change.example.com',
+        clientConfig: { url: 'https://change' },
+        rules: [rule, { ...rule, resources: ['pods/eviction'] }],
         sideEffects: 'None',
         admissionReviewVersions: ['v1'],
       },
@@ -111,4 +129,46 @@ test('a policy for pods/eviction refuses an eviction as CREATE, and the Pod stay
   assert.match(refused.json<Status>().message ?? '', /ValidatingAdmissionPolicy 'safe' .*frozen/);
   const pod = (await plane.registry.get(podKind, { namespace: 'default', name: 'a' })).object();
   assert.equal(pod.metadata.deletionTimestamp, undefined);
+});
+
+test('a mutating webhook changes the replicas of a Scale, which policies see changed', async () => {
+  patches.set('Scale', [{ op: 'replace', path: '/spec/replicas', value: 4 }]);
+  reviews.length = 0;
+  const scaled = await scaleTo(2);
+  assert.equal(scaled.code, 200);
+  assert.equal(scaled.json<{ spec: { replicas: number } }>().spec.replicas, 4);
+  assert.equal(await replicas(), 4);
+  assert.deepEqual(
+    reviews.map(({ object }) => Reflect.get(object, 'spec')),
+    [{ replicas: 4 }],
+  );
+  patches.set('Scale', [{ op: 'replace', path: '/spec/replicas', value: 9 }]);
+  const refused = await scaleTo(2);
+  patches.clear();
+  assert.match(refused.json<Status>().message ?? '', /ValidatingAdmissionPolicy 'big'/);
+  assert.equal(await replicas(), 4);
+});
+
+test('a mutating webhook that makes an invalid Scale is refused', async () => {
+  patches.set('Scale', [{ op: 'replace', path: '/spec/replicas', value: -1 }]);
+  const refused = await scaleTo(2);
+  patches.clear();
+  assert.equal(refused.code, 422);
+  assert.match(refused.json<Status>().message ?? '', /spec\.replicas: Invalid value: -1/);
+});
+
+test('a mutating webhook changes the delete options of an Eviction', async () => {
+  const pod = podObject('b');
+  pod.spec = { ...pod.spec, nodeName: 'n1' };
+  await plane.registry.create(podKind, 'default', pod);
+  patches.set('Eviction', [{ op: 'replace', path: '/deleteOptions/gracePeriodSeconds', value: 7 }]);
+  const body = {
+    ...{ apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name: 'b', namespace: 'default' } },
+    deleteOptions: { gracePeriodSeconds: 20 },
+  };
+  const evicted = await call(api, `POST ${EVICTION.replace('/a/', '/b/')}`, { body });
+  patches.clear();
+  assert.equal(evicted.code, 201);
+  const stored = (await plane.registry.get(podKind, { namespace: 'default', name: 'b' })).object();
+  assert.equal(stored.metadata.deletionGracePeriodSeconds, 7);
 });

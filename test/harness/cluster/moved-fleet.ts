@@ -12,7 +12,7 @@ import type { Node } from '../../../shared/kube/nodes/node-types.js';
 import { isConditionTrue } from '../../../shared/kube/objects/conditions.js';
 import { FLEET_GROUP } from '../../../shared/kube/objects/meta.js';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
-import { CoordinatorApi } from '../api/coordinator-api.js';
+import { type ApiAnswer, CoordinatorApi } from '../api/coordinator-api.js';
 import { freePort } from '../basics/test-sockets.js';
 import { until } from '../basics/wait-until.js';
 import { type RunningProgram, startAgentProcess, startProgram } from '../processes/everynode-processes.js';
@@ -137,7 +137,11 @@ export class MovedFleet {
   }
 
   async request(place: Place, method: string, path: string, body?: unknown): Promise<number> {
-    return (await this.#with(place, (api) => api.send(method, path, body))).code;
+    return (await this.send(place, method, path, body)).code;
+  }
+
+  send(place: Place, method: string, path: string, body?: unknown): Promise<ApiAnswer> {
+    return this.#with(place, (api) => api.send(method, path, body));
   }
 
   async close(): Promise<void> {

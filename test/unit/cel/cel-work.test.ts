@@ -1,6 +1,7 @@
 /** Work that expressions cause: it stays in proportion to their costs, so that no request blocks the coordinator. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { CpuAllowance } from '../../../coordinator/cel/language/cel-cost.js';
 import { isEqual } from '../../../coordinator/cel/language/cel-equality.js';
 import { CostExceeded } from '../../../coordinator/cel/language/cel-error.js';
 import { type CelValue, LiteralMap } from '../../../coordinator/cel/language/cel-value.js';
@@ -65,12 +66,42 @@ test('a list and a map without a schema are converted once', () => {
 
 test('the object of a request is converted once', () => {
   const { value, reads } = counted({ ...BY_KEY });
-  const request = { kind: {}, object: value } as unknown as AdmissionRequest;
+  const request = { kind: {}, sentAs: {}, object: value } as unknown as AdmissionRequest;
   const scope = requestScope(request, { ask: () => assert.fail('asks for access'), param: null });
   const context = { variables: new Map([['object', DYN]]), functions: KUBERNETES_FUNCTIONS };
   const program = compileExpression('object.all(k, object[k] == k)', context);
   assert.deepEqual(program.evaluate(scope).outcome, { value: true });
   assert.ok(reads() < 5 * SIZE, `${reads()} reads`);
+});
+
+test('a time zone is loaded once, not for each timestamp', (context) => {
+  const original = Intl.DateTimeFormat;
+  context.after(() => Reflect.set(Intl, 'DateTimeFormat', original));
+  let made = 0;
+  const construct = (target: typeof Intl.DateTimeFormat, args: unknown[]): object => {
+    made += 1;
+    return Reflect.construct(target, args) as object;
+  };
+  Reflect.set(Intl, 'DateTimeFormat', new Proxy(original, { construct }));
+  const expression = "self.all(x, timestamp(x).getHours('Asia/Tokyo') == 9)";
+  const { outcome } = evaluate(expression, Array<CelValue>(50).fill('2026-01-01T00:00:00Z'));
+  assert.deepEqual(outcome, { value: true });
+  assert.equal(made, 1);
+});
+
+test('the expressions of one request share an allowance of CPU time', () => {
+  let micros = 0;
+  // Each reading is 0.3 s after the last one.
+  const cpu = new CpuAllowance(() => (micros += 300_000));
+  const context = { variables: new Map([['self', DYN]]), functions: KUBERNETES_FUNCTIONS };
+  const program = compileExpression('self.all(x, x + 1 > x)', context);
+  const numbers = Array.from({ length: 100 }, (_, at) => BigInt(at));
+  const scope = () => numbers;
+  const outcomes = Array.from({ length: 20 }, () => program.evaluate(scope, cpu).outcome);
+  assert.deepEqual(outcomes[0], { value: true });
+  const last = outcomes.at(-1);
+  assert.ok(last && 'error' in last && last.error instanceof CostExceeded);
+  assert.deepEqual(program.evaluate(scope, new CpuAllowance(() => 0)).outcome, { value: true });
 });
 
 /** Texts that almost match a pattern. */

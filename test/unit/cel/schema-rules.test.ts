@@ -1,10 +1,10 @@
 /** Rules of schemas: facts of apiextensions pkg/apiserver/schema/cel/validation_test.go and validation_test.go. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { evaluationBudget } from '../../../coordinator/cel/language/cel-cost.js';
 import {
   compileSchemaRules,
   RULE_COST_BUDGET,
-  type RuleBudget,
   type RuleContext,
   type SchemaRules,
 } from '../../../coordinator/cel/schemas/schema-rules.js';
@@ -202,7 +202,7 @@ test('an expression that costs more than its limit stops the validation', () => 
     other: ruled(INTEGER, 'self > 0'),
   });
   const rules: SchemaRules = compileSchemaRules(schema);
-  const budget: RuleBudget = { remaining: RULE_COST_BUDGET };
+  const budget = evaluationBudget(RULE_COST_BUDGET);
   const errors = rules.validate({ list: Array.from({ length: 2000 }, () => 1), other: -1 }, undefined, '', {
     budget,
   });
@@ -218,7 +218,7 @@ test('rules stop when the budget of the request is used up', () => {
   const rules = compileSchemaRules(
     objectOf({ a: ruled(INTEGER, 'self > 0'), b: ruled(INTEGER, 'self > 0') }),
   );
-  const budget = { remaining: 2 };
+  const budget = evaluationBudget(2);
   const errors = rules.validate({ a: 1, b: 1 }, undefined, '', { budget });
   assert.deepEqual(
     errors.map(({ message }) => message),

@@ -1,0 +1,28 @@
+/**
+ * Applies, applies again, compares and deletes public manifests with kubectl, client-side and server-side:
+ *   npm run manifests -- FILE...
+ * The files are not part of this repository, because they are other people's work.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { createKubectl } from './harness/clients/kubectl.js';
+import { runManifestLife } from './harness/clients/manifest-life.js';
+import { startCoordinatorProcess } from './harness/processes/everynode-processes.js';
+
+const files = process.argv.slice(2);
+if (files.length === 0) throw new Error('name the files of manifests');
+const folder = mkdtempSync(join(tmpdir(), 'everynode-manifests-'));
+const coordinator = await startCoordinatorProcess(join(folder, 'c'));
+const kubectl = createKubectl(coordinator.kubeconfig);
+try {
+  for (const file of files) {
+    const problem = await runManifestLife(kubectl, resolve(file));
+    process.stdout.write(`${file}: ${problem ? `failed: ${problem.what}\n${problem.error}` : 'ok'}\n`);
+    if (problem) process.exitCode = 1;
+  }
+} finally {
+  kubectl.remove();
+  await coordinator.end('SIGTERM');
+  rmSync(folder, { recursive: true, force: true });
+}
