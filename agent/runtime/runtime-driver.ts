@@ -94,6 +94,8 @@ export interface ContainerConfig {
   stdin: boolean;
   /** The input ends when the first client disconnects. Podman always does this. */
   stdinOnce?: boolean;
+  /** The program is expected to end: the Pod's `restartPolicy` is Never or OnFailure. Only a hollow engine uses it. */
+  runsToCompletion?: true;
   /** Signal and grace period are arguments of `stop`. The engine never restarts containers: the agent does. */
 }
 

@@ -14,7 +14,7 @@ import { DesiredCache } from '../desired/desired-cache.js';
 import type { CoordinatorAddresses } from '../link/coordinator-addresses.js';
 import type { LinkTarget } from '../link/link-target.js';
 import { HollowDriver } from '../runtime/hollow/hollow-driver.js';
-import { HollowEngine } from '../runtime/hollow/hollow-engine.js';
+import { COMPLETION_MS, HollowEngine } from '../runtime/hollow/hollow-engine.js';
 import { SANDBOX } from '../runtime/runtime-driver.js';
 import { hollowHostDeps, hollowHostInfo, simulatedHostLoad } from './hollow-host.js';
 import type { QueriedNode } from './node-query.js';
@@ -82,6 +82,7 @@ export class SimulatedNode implements QueriedNode {
     const slice = new TimeSlice(clock);
     this.engine = new HollowEngine({
       clock,
+      completionMs: COMPLETION_MS / options.speed,
       waitForSlot: () => slice.yieldIfUsedUp(),
       podBehaviours: {
         forPod: (uid) => ofPod(this.#runs(uid)),

@@ -1,13 +1,10 @@
 /** Annotations of a Pod that define how its simulated containers behave. */
-import { controllerOf } from '../../shared/kube/objects/meta.js';
 import type { Pod } from '../../shared/kube/pods/pod-types.js';
 import type { ImageBehaviour } from '../runtime/hollow/image-behaviours.js';
 import { parseNodeQuery, type QueriedNode } from './node-query.js';
 
 /** Prefix of all annotations for simulations. */
 export const SIMULATION_PREFIX = 'simulate.everynode.dev/';
-/** The containers of a Job succeed after this time, because programs of Jobs end. */
-const JOB_ENDS_AFTER_MS = 1_000;
 const MS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 } as const;
 
 /** The host that a Pod runs on, and the speed of the simulation. */
@@ -27,8 +24,7 @@ export function simulatedBehaviour(
   { node, speed, isRebooted }: SimulationContext,
 ): ImageBehaviour | undefined {
   const annotations = pod.metadata.annotations ?? {};
-  const ofJob = controllerOf(pod.metadata)?.kind === 'Job';
-  if (!ofJob && !Object.keys(annotations).some((key) => key.startsWith(SIMULATION_PREFIX))) return undefined;
+  if (!Object.keys(annotations).some((key) => key.startsWith(SIMULATION_PREFIX))) return undefined;
   const text = (name: string): string | undefined => annotations[SIMULATION_PREFIX + name];
   const duration = (name: string): number | undefined => {
     const ms = durationMs(text(name));
@@ -36,8 +32,7 @@ export function simulatedBehaviour(
   };
   const readyAfter = duration('ready-after');
   const waitsForReboot = text('fail-after-reboot') === 'true' && !isRebooted;
-  const jobExit = ofJob ? { afterMs: JOB_ENDS_AFTER_MS / speed, code: 0 } : undefined;
-  const exit = exitOf(text, duration, !waitsForReboot && isMeant(text('fail-on'), node)) ?? jobExit;
+  const exit = exitOf(text, duration, !waitsForReboot && isMeant(text('fail-on'), node));
   const pull = pullOf(text('pull') === 'fail', duration('pull-time'));
   return {
     ...(readyAfter === undefined ? {} : { ready: { afterMs: readyAfter } }),

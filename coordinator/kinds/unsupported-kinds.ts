@@ -1,6 +1,6 @@
 /**
- * Kinds that clients list by default and that Everynode does not run: `kubectl apply --prune` and `cluster-info dump`
- * fail if one is unknown. They can be listed and watched, and are always empty. Every other request is refused with a
+ * Kinds that clients list by default or that charts contain, and that Everynode does not run: `kubectl apply --prune` and
+ * `cluster-info dump` fail if one is unknown, and Helm would ask for CRDs. They can be listed and watched, and are always empty. Every other request is refused with a
  * sentence. Also GET of a name: Helm sends it for each object of a chart before it stores anything, and a 404 would let
  * it install the rest of the chart. A kind that Everynode learns to run leaves this table.
  */
@@ -39,6 +39,13 @@ const ROWS: readonly Row[] = [
     plural: 'NetworkPolicies',
     shortNames: ['netpol'],
     instead: NETWORK,
+  },
+  {
+    group: 'apiregistration.k8s.io',
+    kind: 'APIService',
+    schemas: 'io.k8s.kube-aggregator.pkg.apis.apiregistration.v1',
+    isClusterScoped: true,
+    instead: 'the coordinator serves all APIs itself, also metrics.k8s.io for kubectl top',
   },
 ];
 

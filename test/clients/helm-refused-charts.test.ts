@@ -13,7 +13,11 @@ const CONFIG_MAP = 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: "{{ .Relea
 /** A manifest of another kind, and the sentence that names the kind. */
 const REFUSED: [kind: string, apiVersion: string, sentence: RegExp][] = [
   ['StatefulSet', 'apps/v1', /Everynode does not support StatefulSets: use a DaemonSet/],
-  ['StatefulSet', 'apps/v1', /Everynode does not support StatefulSets: use a DaemonSet/],
+  [
+    'APIService',
+    'apiregistration.k8s.io/v1',
+    /Everynode does not support APIServices: the coordinator serves all APIs itself/,
+  ],
   [
     'NetworkPolicy',
     'networking.k8s.io/v1',

@@ -77,8 +77,15 @@ export function containerConfig(pod: Pod, container: Container, context: ConfigC
     tty: container.tty ?? false,
     stdin: container.stdin ?? false,
     ...(container.stdinOnce ? { stdinOnce: true } : {}),
+    ...(runsToCompletion(pod, container.name) ? { runsToCompletion: true } : {}),
   };
   return { kind: 'config', config };
+}
+
+/** Sidecars and ephemeral containers run as long as their Pod. */
+function runsToCompletion(pod: Pod, name: string): boolean {
+  const { restartPolicy = 'Always' } = pod.spec;
+  return restartPolicy !== 'Always' && containerRole(pod, name) === 'main';
 }
 
 /**

@@ -20,7 +20,7 @@ import {
   SANDBOX,
 } from '../runtime-driver.js';
 import type { HollowEngine } from './hollow-engine.js';
-import { HOLLOW_IMAGE_BYTES, hollowImageID } from './hollow-images.js';
+import { HOLLOW_IMAGE_BYTES, HOLLOW_IMAGE_USER, hollowImageID } from './hollow-images.js';
 import type { HollowContainer } from './hollow-state.js';
 
 const SANDBOX_IMAGE = 'everynode.dev/sandbox:hollow';
@@ -78,7 +78,7 @@ export class HollowDriver implements RuntimeDriver {
   async findImage(image: string): Promise<EngineImage | undefined> {
     this.#engine.assertUp();
     if (!this.#engine.images.has(image)) return undefined;
-    return { id: hollowImageID(image), user: '', sizeBytes: HOLLOW_IMAGE_BYTES };
+    return { id: hollowImageID(image), user: HOLLOW_IMAGE_USER, sizeBytes: HOLLOW_IMAGE_BYTES };
   }
 
   async pull({ image, signal }: PullRequest): Promise<void> {

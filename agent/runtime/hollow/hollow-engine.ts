@@ -35,9 +35,14 @@ interface HollowEngineOptions {
   outcomeOf?: OutcomeOf;
   /** Where to store the state. Without it the state is lost with the process. */
   stateFile?: string;
+  /** Time until a container that runs to completion exits with 0. */
+  completionMs?: number;
   /** Awaited before a driver lists containers, so that many engines share a process fairly. */
   waitForSlot?: () => Promise<void> | undefined;
 }
+
+/** Long enough that a Pod is seen running, short enough for `helm --wait` and `kubectl wait`. */
+export const COMPLETION_MS = 1_000;
 
 type OutcomeOf = (
   container: ContainerIdentity,
@@ -59,6 +64,7 @@ export class HollowEngine {
   readonly #podBehaviours: PodBehaviours | undefined;
   readonly #outcomeOf: OutcomeOf | undefined;
   readonly #stateFile: string | undefined;
+  readonly #completionMs: number;
   readonly waitForSlot: () => Promise<void> | undefined;
   readonly #containers = new Map<string, HollowContainer>();
   readonly #overrides: Map<string, PodOverride>;
@@ -69,8 +75,10 @@ export class HollowEngine {
   readonly #startedImages = new Set<string>();
   #down: string | undefined;
 
-  constructor({ clock, images = [], podBehaviours, outcomeOf, stateFile, waitForSlot }: HollowEngineOptions) {
+  constructor(options: HollowEngineOptions) {
+    const { clock, images = [], podBehaviours, outcomeOf, stateFile, waitForSlot } = options;
     this.#clock = clock;
+    this.#completionMs = options.completionMs ?? COMPLETION_MS;
     this.waitForSlot = waitForSlot ?? (() => undefined);
     this.#rows = images;
     this.#podBehaviours = podBehaviours;
@@ -129,11 +137,17 @@ export class HollowEngine {
     return this.#startedImages.has(image);
   }
 
-  /** Returns how a container behaves. An init container succeeds at once unless its image's row differs. */
-  behaviour({ image, identity, labels }: HollowContainer): ImageBehaviour {
+  /**
+   * Returns how a container behaves. Unless the image's row or the Pod says otherwise, an init container succeeds at once,
+   * and a container that runs to completion succeeds after a moment. Without this rule no Job and no hook of a chart would
+   * end. An interactive container waits for its input.
+   */
+  behaviour({ image, identity, labels, config }: HollowContainer): ImageBehaviour {
     if (labels[CONTAINER_ROLE_LABEL] === 'init')
       return { exit: { afterMs: 0, code: 0 }, ...behaviourOf(image, this.#rows) };
-    return this.#podBehaviours?.forPod(identity.podUid) ?? behaviourOf(image, this.#rows);
+    const behaviour = this.#podBehaviours?.forPod(identity.podUid) ?? behaviourOf(image, this.#rows);
+    if (!config.runsToCompletion || config.stdin) return behaviour;
+    return { exit: { afterMs: this.#completionMs, code: 0 }, ...behaviour };
   }
 
   podOverride(podUid: string): PodOverride {
@@ -252,7 +266,7 @@ export class HollowEngine {
   #schedule(container: HollowContainer): void {
     const { ready, exit } = this.behaviour(container);
     const passed = this.#clock.now() - (container.startedAt ?? 0);
-    if (exit) {
+    if (exit && exit !== 'never') {
       this.#lifetimes.schedule(container.id, exit.afterMs - passed, () => {
         container.oomKilled = exit.oomKilled ?? false;
         this.#exit(container, exit.code);

@@ -71,6 +71,12 @@ export class HollowImages {
 /** Size of every image of a hollow engine. */
 export const HOLLOW_IMAGE_BYTES = 10_000_000;
 
+/**
+ * User of every image of a hollow engine. It is numeric and not root: many charts set `runAsNonRoot` and rely on the
+ * user of their image, and a Pod of such a chart would never start.
+ */
+export const HOLLOW_IMAGE_USER = '65532';
+
 /** Derives an image id from the name. */
 export function hollowImageID(image: string): string {
   return `sha256:${createHash('sha256').update(image).digest('hex')}`;

@@ -7,8 +7,11 @@ export interface ImageBehaviour {
   /** Error message of a failing start. */
   start?: { error: string };
   ready?: { afterMs: number } | 'never';
-  /** Exits after this time. Default: runs until it is stopped. */
-  exit?: { afterMs: number; code: number; oomKilled?: boolean };
+  /**
+   * Exits after this time. `never`: runs until it is stopped. Default: containers that run to completion exit with 0 after
+   * a second, other containers never exit.
+   */
+  exit?: { afterMs: number; code: number; oomKilled?: boolean } | 'never';
   /** Time from SIGTERM to the exit. A shorter grace period ends in SIGKILL. */
   stop?: { afterMs: number };
   /** Lines that the container logs at its start. */

@@ -7,8 +7,12 @@ import type { Clock } from '../../../shared/process/time/clock.js';
 import { aggregatedRules } from '../../decisions/access/role-repair.js';
 import type { Informers } from '../../informers/informer.js';
 import { clusterRoleKind } from '../../kinds/index.js';
-import type { Registry } from '../../registry/registry.js';
+import { apiVersionOf } from '../../kinds/kind.js';
+import type { Patch, Registry } from '../../registry/registry.js';
 import { type ReconcileContext, Worker } from '../queue/reconcile-worker.js';
+
+/** Also the field manager: it owns the rules of an aggregated role, so that a client's apply of rules conflicts. */
+const CONTROLLER = 'clusterrole-aggregation-controller';
 
 interface RoleAggregationDeps {
   registry: Registry;
@@ -24,7 +28,7 @@ export class RoleAggregation {
   constructor(deps: RoleAggregationDeps) {
     this.#deps = deps;
     this.#worker = new Worker({
-      name: 'clusterrole-aggregation-controller',
+      name: CONTROLLER,
       reconcile: (name, context) => this.#reconcile(name, context),
       ...deps,
       // An aggregated role can be part of another one.
@@ -50,11 +54,12 @@ export class RoleAggregation {
     if (!role?.aggregationRule) return;
     const rules = aggregatedRules(role, informers.clusterRoles.list());
     if (isDeepStrictEqual(rules, role.rules ?? [])) return;
+    // Without the uid, an apply would create a role again that was deleted meanwhile.
+    const metadata = { name, uid: role.metadata.uid };
+    const body = { apiVersion: apiVersionOf(clusterRoleKind), kind: clusterRoleKind.kind, metadata, rules };
     await unlessGone(async () => {
-      const record = await registry.modify(clusterRoleKind, { name }, (present) => {
-        present.rules = rules;
-        return undefined;
-      });
+      const patch: Patch = { type: 'apply', body, force: true };
+      const { record } = await registry.patch(clusterRoleKind, { name }, patch, { fieldManager: CONTROLLER });
       context.observeWrite(record.object());
     });
   }

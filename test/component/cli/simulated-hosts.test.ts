@@ -37,3 +37,13 @@ test('a Pod that is to fail on two nodes crashes there and nowhere else', async 
   await until(areAll, { timeoutMs: TIMEOUT_MS, what: 'both to have crashed, and the others to be ready' });
   assert.deepEqual(await crashed(), ['node-3', 'node-7']);
 });
+
+test('a Pod without a controller that restarts never ends with success', async () => {
+  const spec = { restartPolicy: 'Never', containers: [{ name: 'main', image: 'hook:1' }] };
+  const pods = '/api/v1/namespaces/default/pods';
+  await simulated.api.request('POST', pods, { metadata: { name: 'hook' }, spec });
+  const hook = () => simulated.api.request<Pod>('GET', `${pods}/hook`);
+  const what = 'the Pod to succeed';
+  await until(async () => (await hook()).status?.phase === 'Succeeded', { timeoutMs: TIMEOUT_MS, what });
+  assert.equal((await hook()).status?.containerStatuses?.[0]?.state?.terminated?.exitCode, 0);
+});

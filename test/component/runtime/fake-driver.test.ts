@@ -11,6 +11,7 @@ import { HollowDriver } from '../../../agent/runtime/hollow/hollow-driver.js';
 import { HollowEngine } from '../../../agent/runtime/hollow/hollow-engine.js';
 import { behaviourOf } from '../../../agent/runtime/hollow/image-behaviours.js';
 import { openHollowRuntime } from '../../../agent/runtime/hollow/open-hollow-runtime.js';
+import type { ContainerConfig } from '../../../agent/runtime/runtime-driver.js';
 import { ManualClock, systemClock } from '../../../shared/process/time/clock.js';
 import { config } from '../../laws/driver-fixture.js';
 import { driverLaws } from '../../laws/driver-laws.js';
@@ -126,6 +127,38 @@ test('fail and succeed set the phase of the Pod', async () => {
   assert.equal((await look())?.podPhase, 'Failed');
   engine.command({ command: 'succeed', podUid: 'p' });
   assert.equal((await look())?.podPhase, 'Succeeded');
+});
+
+const COMPLETES = { runsToCompletion: true } as const;
+const RUNS = { state: 'running', exitCode: undefined };
+const ENDINGS: [what: string, image: string, change: Partial<ContainerConfig>, afterASecond: object][] = [
+  ['a container that runs to completion ends with 0', 'app:1', COMPLETES, { state: 'exited', exitCode: 0 }],
+  ['one whose image fails has its exit code', 'fails:1', COMPLETES, { state: 'exited', exitCode: 3 }],
+  ['one whose image never exits runs on', 'server:1', COMPLETES, RUNS],
+  ['an interactive one waits for its input', 'app:1', { ...COMPLETES, stdin: true }, RUNS],
+  ['another container runs on', 'app:1', {}, RUNS],
+];
+for (const [what, image, change, afterASecond] of ENDINGS) {
+  test(`after a second, ${what}`, async () => {
+    const clock = new ManualClock(1000);
+    const images = [
+      { pattern: 'fails:*', exit: { afterMs: 10, code: 3 } },
+      { pattern: 'server:*', exit: 'never' as const },
+    ];
+    const driver = new HollowDriver(new HollowEngine({ clock, images }), OWNER);
+    await driver.pull({ image, signal: new AbortController().signal });
+    await driver.start(await driver.create(config('p', { image }, change)));
+    clock.advance(999);
+    assert.equal((await driver.list())[0]?.state, image === 'fails:1' ? 'exited' : 'running');
+    clock.advance(1);
+    const [observed] = await driver.list();
+    assert.deepEqual({ state: observed?.state, exitCode: observed?.exitCode }, afterASecond);
+  });
+}
+
+test('an image has a numeric user that is not root', async () => {
+  const { driver } = await running('app:1');
+  assert.match((await driver.findImage('app:1'))?.user ?? '', /^[1-9]\d*$/);
 });
 
 test('containers and commands survive the process that created them', async (context) => {

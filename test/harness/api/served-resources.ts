@@ -56,6 +56,7 @@ const ROWS: [root: string, resource: string, namespaced: boolean, subresources?:
   ['/apis/networking.k8s.io/v1', 'ingressclasses', CLUSTER],
   ['/apis/networking.k8s.io/v1', 'ingresses', NAMESPACED, 'status'],
   ['/apis/networking.k8s.io/v1', 'networkpolicies', NAMESPACED],
+  ['/apis/apiregistration.k8s.io/v1', 'apiservices', CLUSTER],
   ['/apis/node.k8s.io/v1', 'runtimeclasses', CLUSTER],
   ['/apis/policy/v1', 'poddisruptionbudgets', NAMESPACED, 'status'],
   ['/apis/storage.k8s.io/v1', 'csidrivers', CLUSTER],

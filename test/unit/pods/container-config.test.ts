@@ -182,6 +182,27 @@ describe('security', () => {
     assert.equal(resultOf({ securityContext }).kind, 'refused');
   });
 
+  for (const [role, spec, expected] of [
+    ['a container of a Pod that restarts always', {}, undefined],
+    ['a container of a Pod that restarts never', { restartPolicy: 'Never' }, true],
+    ['a container of a Pod that restarts on failure', { restartPolicy: 'OnFailure' }, true],
+    [
+      'a sidecar of a Pod that restarts never',
+      {
+        restartPolicy: 'Never',
+        initContainers: [{ name: 'app', image: 'app:1', restartPolicy: 'Always' }],
+        containers: [],
+      },
+      undefined,
+    ],
+  ] as const) {
+    test(`${role} runs to completion: ${expected ?? false}`, () => {
+      const pod = podOf({}, spec as Partial<PodSpec>);
+      const result = containerConfig(pod, { name: 'app', image: 'app:1' }, CONTEXT);
+      assert.equal(result.kind === 'config' ? result.config.runsToCompletion : 'refused', expected);
+    });
+  }
+
   test('privilege, capabilities and read-only root are passed on', () => {
     const config = configOf({
       securityContext: {

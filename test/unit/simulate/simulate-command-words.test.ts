@@ -55,23 +55,6 @@ test('a Pod set to fail after a reboot fails once its host has rebooted', () => 
   assert.deepEqual(exitOf(true), { afterMs: 0, code: 1 });
 });
 
-test('the containers of a Job succeed after a second, unless an annotation says otherwise', () => {
-  const pod = podObject('p');
-  pod.metadata.ownerReferences = [
-    { apiVersion: 'batch/v1', kind: 'Job', name: 'j', uid: 'u', controller: true },
-  ];
-  const exitAt = (speed: number) => simulatedBehaviour(pod, { node: NODE, speed, isRebooted: false })?.exit;
-  assert.deepEqual(
-    [exitAt(1), exitAt(10)],
-    [
-      { afterMs: 1000, code: 0 },
-      { afterMs: 100, code: 0 },
-    ],
-  );
-  pod.metadata.annotations = { 'simulate.everynode.dev/fail': 'true' };
-  assert.deepEqual(exitAt(1), { afterMs: 0, code: 1 });
-});
-
 const QUERIES: [text: string, meant: boolean][] = [
   ['*', true],
   ['node-3', true],
