@@ -10,7 +10,7 @@ import type { CoordinatorSettings } from '../../coordinator-settings.js';
 import type { BackupFact, EtcdFact } from '../../decisions/doctor/coordinator-facts.js';
 import { BACKUPS_DIRECTORY } from '../../store/backup/take-backup.js';
 import { DATABASE_FILE } from '../../store/data-files.js';
-import { withClusterErrors } from '../machine/etcd-storage.js';
+import { withClusterErrors } from '../machine/cluster-errors.js';
 
 /** Makes the checks that a coordinator makes at its start, then measures each member. */
 export async function etcdFact({ etcd, ...files }: CoordinatorSettings): Promise<EtcdFact> {

@@ -19,7 +19,7 @@ export interface CoordinatorFacts {
   backup: BackupFact;
 }
 
-export interface ClockFact {
+interface ClockFact {
   /** Whether the kernel's clock follows a time server; undefined if systemd cannot be asked. */
   isSynchronized: boolean | undefined;
   /** Time of the last write to the database; undefined before the first start. */

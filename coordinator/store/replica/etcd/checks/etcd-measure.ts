@@ -7,7 +7,7 @@ import { GrpcTransport } from '../grpc-transport.js';
 const TIMEOUT_MS = 2_500;
 
 /** `answeredAfter`: time of a read that a majority confirms, ms. `quotaBytes`: undefined before etcd 3.6. */
-export type MeasuredMember = { readonly endpoint: string } & (
+type MeasuredMember = { readonly endpoint: string } & (
   | { readonly reason: string }
   | {
       readonly version: string;
