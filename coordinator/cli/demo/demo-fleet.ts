@@ -44,7 +44,7 @@ export function demoNodes(): object[] {
 }
 
 /** A release of the tills. */
-export type TillRelease = '1.0' | '1.1' | '1.2';
+type TillRelease = '1.0' | '1.1' | '1.2';
 
 /** 1.1 is the bad one. */
 export function tillDaemonSet(release: TillRelease): DaemonSet {
