@@ -16,7 +16,9 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   'shared/calendar': ['shared/kube'],
   'shared/link': ['shared/kube', 'shared/process'],
   'shared/process': [],
-  'coordinator/decisions': ['shared/kube', 'shared/calendar'],
+  // It prints its report, and counts in sentences.
+  'shared/doctor': ['shared/kube/objects/meta.ts', 'shared/process'],
+  'coordinator/decisions': ['shared/calendar', 'shared/doctor/finding.ts', 'shared/kube'],
   'coordinator/store': ['shared/process'],
   // Rules of schemas and policies produce the field errors of kinds.
   'coordinator/cel': ['coordinator/kinds/kind.ts', 'coordinator/kinds/validation', 'shared/kube'],
@@ -89,8 +91,16 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'shared/kube',
     'shared/process',
   ],
-  'coordinator/cli': ['coordinator', 'shared/kube', 'shared/link', 'shared/process'],
-  'agent/decisions': ['shared/kube', 'agent/runtime/runtime-driver.ts'],
+  'coordinator/cli': [
+    'coordinator',
+    // When the next backup is due.
+    'shared/calendar',
+    'shared/doctor',
+    'shared/kube',
+    'shared/link',
+    'shared/process',
+  ],
+  'agent/decisions': ['shared/doctor/finding.ts', 'shared/kube', 'agent/runtime/runtime-driver.ts'],
   'agent/link': ['agent/decisions', 'shared/kube', 'shared/link', 'shared/process'],
   'agent/desired': ['agent/decisions', 'shared/kube', 'shared/link', 'shared/process'],
   'agent/services': [
@@ -169,11 +179,12 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'agent/link/server-trust.ts',
     'agent/netfilter/nft-command.ts',
     'agent/program/agent-settings.ts',
+    'shared/doctor',
     'shared/kube',
     'shared/link/forward-proxy',
     'shared/process',
   ],
-  'agent/install': ['agent', 'shared/kube', 'shared/link/forward-proxy', 'shared/process'],
+  'agent/install': ['agent', 'shared/doctor', 'shared/kube', 'shared/link/forward-proxy', 'shared/process'],
   'agent/upgrade': [
     'agent/install',
     'agent/runtime/override-driver.ts',

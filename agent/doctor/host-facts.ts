@@ -1,10 +1,10 @@
 /** Finds out about this host what `everynode-agent doctor` reports. Changes nothing. */
 import { X509Certificate } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { readFile, statfs } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { request } from 'node:https';
-import { dirname } from 'node:path';
 import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls';
+import { measureDisk } from '../../shared/doctor/doctor-report.js';
 import { type ProxySettings, proxyFor } from '../../shared/link/forward-proxy/proxy-settings.js';
 import { tunnellingAgent, tunnelOpener } from '../../shared/link/forward-proxy/proxy-tunnel.js';
 import { ExitError } from '../../shared/process/exit-error.js';
@@ -45,7 +45,7 @@ export async function gatherHostFacts(
     engine: await askForEngine(runtime, places),
     cgroups: await cgroupVersion(),
     nftables: await nftables(),
-    disk: await freeSpace(data),
+    disk: await measureDisk(data),
     identity,
     coordinators: await Promise.all(coordinators),
   };
@@ -75,14 +75,6 @@ async function nftables(): Promise<HostFacts['nftables']> {
   } catch (error) {
     return error instanceof NftError ? error.failure : 'refused';
   }
-}
-
-/** The data directory does not exist before the host has joined, so its nearest existing parent is measured. */
-async function freeSpace(data: string): Promise<HostFacts['disk']> {
-  let path = data;
-  while (!existsSync(path) && dirname(path) !== path) path = dirname(path);
-  const { bavail, blocks, bsize } = await statfs(path);
-  return { path, free: bavail * bsize, total: blocks * bsize };
 }
 
 interface OwnIdentity {

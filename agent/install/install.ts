@@ -1,7 +1,7 @@
 /** `everynode-agent install`: sets up a systemd service. After a crash, a second run completes it. */
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
+import { refuseOnErrors } from '../../shared/doctor/doctor-report.js';
 import { writePrivateFile } from '../../shared/process/files/private-file.js';
 import { VERSION } from '../../shared/process/release-version.js';
 import {
@@ -17,7 +17,7 @@ import { updateSettingsFile } from '../../shared/process/settings/settings-file.
 import { systemClock } from '../../shared/process/time/clock.js';
 import { type EngineLocations, requireEngine } from '../assembly/open-runtime.js';
 import { hostFindings } from '../decisions/doctor/host-findings.js';
-import { type DoctorSettings, gatherHostFacts } from '../doctor/host-facts.js';
+import { gatherHostFacts } from '../doctor/host-facts.js';
 import { type JoinSettings, joinWithSettings } from '../identity/join-with-settings.js';
 import type { AgentSettings } from '../program/agent-settings.js';
 import {
@@ -69,7 +69,8 @@ export async function install({
     const engine = await requireEngine({ runtime, ...places });
     report(`container engine: ${engine.name} ${engine.version}`);
   }
-  await reportFindings({ ...settings, data: DATA_DIR }, places, report);
+  const facts = await gatherHostFacts({ ...settings, data: DATA_DIR }, places, systemClock);
+  refuseOnErrors(hostFindings(facts), report, CHECKED_BY_STEPS);
   const key = releaseKey === undefined ? undefined : readFileSync(releaseKey);
   // Join first, because it creates the data directory: a failed join leaves nothing behind. The token is not stored.
   const { enrolment } = await joinWithSettings({ ...settings, data: DATA_DIR }, report, true);
@@ -102,21 +103,6 @@ export async function install({
 
 /** Checks that have a step of their own, which says more about a failure. */
 const CHECKED_BY_STEPS: readonly string[] = ['container engine', 'identity', 'coordinator'];
-
-/** Reports what `everynode-agent doctor` finds, before anything is changed. Throws `ExitError` for an error. */
-async function reportFindings(
-  settings: DoctorSettings,
-  places: EngineLocations,
-  report: (text: string) => void,
-): Promise<void> {
-  const findings = hostFindings(await gatherHostFacts(settings, places, systemClock));
-  for (const finding of findings) {
-    if (finding.result === 'ok' || CHECKED_BY_STEPS.includes(finding.check)) continue;
-    const text = `${finding.check}: ${finding.found}. ${finding.remedy}`;
-    if (finding.result === 'error') throw new ExitError(EXIT_CODES.environment, text);
-    report(text);
-  }
-}
 
 /** The service starts the socket if its unit exists. */
 function removeDnsSocket(): void {

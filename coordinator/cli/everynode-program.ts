@@ -8,6 +8,8 @@ import { agentCommand, simulateCommand } from './commands/agent-commands.js';
 import { auditCommand } from './commands/audit-command.js';
 import { backupCommand } from './commands/backup-command.js';
 import { coordinatorCommand } from './commands/coordinator-command.js';
+import { doctorCommand } from './commands/coordinator-doctor-command.js';
+import { demoCommand } from './commands/demo-command.js';
 import { downCommand } from './commands/down-command.js';
 import { nodeCommand } from './commands/node-command.js';
 import { planCommand } from './commands/plan-command.js';
@@ -25,7 +27,9 @@ const COMPLETION = 'completion';
 const COMMANDS = [
   upCommand,
   downCommand,
+  demoCommand,
   coordinatorCommand,
+  doctorCommand,
   agentCommand,
   simulateCommand,
   tokenCommand,

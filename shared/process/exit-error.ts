@@ -1,8 +1,10 @@
 /** Errors that a user can act on: one sentence and an exit code instead of a stack trace. */
 
-/** Exit codes of both programs. 1 is reserved for unexpected errors. */
+/** Exit codes of both programs. */
 export const EXIT_CODES = {
+  /** An unexpected error. */
   unexpected: 1,
+  /** A wrong flag, argument or setting. Nothing was changed. */
   usage: 2,
   /** An obstacle on this machine: port in use, directory not writable, no container engine. */
   environment: 3,

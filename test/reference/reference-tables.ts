@@ -2,6 +2,7 @@
 import { hostname } from 'node:os';
 import { AGENT_SETTINGS } from '../../agent/program/agent-settings.js';
 import { SIMULATE_SETTINGS } from '../../agent/simulate/simulate-settings.js';
+import { PLAN_EXIT_CODES } from '../../coordinator/cli/commands/plan-command.js';
 import { COORDINATOR_SETTINGS, defaultDataDir } from '../../coordinator/coordinator-settings.js';
 import { ALL_KINDS, VIEW_KINDS } from '../../coordinator/kinds/index.js';
 import type { Kind } from '../../coordinator/kinds/kind.js';
@@ -79,7 +80,10 @@ export function exitCodesPage(root: string): string {
     name,
     comments.get(name) ?? '',
   ]);
-  return table(['code', 'name', 'meaning'], [['0', 'success', ''], ...rows]);
+  const all = table(['code', 'name', 'meaning'], [['0', 'success', ''], ...rows]);
+  const own = Object.entries(PLAN_EXIT_CODES).map(([verdict, value]) => [String(value), code(verdict)]);
+  const others = table(['code', 'verdict'], [...own, ['1', 'any error']]);
+  return [all, '`everynode plan` has codes of its own, for pipelines:', others].join('\n\n');
 }
 
 const ROOMS = ['coordinator', 'agent', 'shared'];

@@ -1,4 +1,11 @@
 /** What is wrong with a host, and what to do about it, from facts about it. Pure. */
+import {
+  connectionRemedy,
+  type DiskFact,
+  diskFinding,
+  expiryFinding,
+  type Finding,
+} from '../../../shared/doctor/finding.js';
 
 /** What `everynode-agent doctor` has found out about this host. Times are ms, sizes bytes. */
 export interface HostFacts {
@@ -11,7 +18,7 @@ export interface HostFacts {
   /** Whether the kernel and the command for rules of Services work. */
   nftables: 'works' | 'missing' | 'notPermitted' | 'refused';
   /** The file system of the data directory. */
-  disk: { path: string; free: number; total: number };
+  disk: DiskFact;
   identity: IdentityFact;
   /** The coordinators that the settings or the identity name. */
   coordinators: readonly CoordinatorFact[];
@@ -27,21 +34,22 @@ export type CoordinatorFact = { address: string } & (
   | { isReached: false; reason: string; code: string | undefined }
 );
 
-/** One line of the report. `remedy` says what to do. */
-export type Finding = { check: string; found: string } & (
-  | { result: 'ok' }
-  | { result: 'warning' | 'error'; remedy: string }
-);
-
 const MIB = 1024 * 1024;
-/** Below this nothing can be pulled, and the agent starts to evict Pods. */
-const LEAST_FREE = 500 * MIB;
-const LITTLE_FREE = 2_048 * MIB;
+const DISK_LIMITS = {
+  /** Below this nothing can be pulled, and the agent starts to evict Pods. */
+  least: 500 * MIB,
+  little: 2_048 * MIB,
+  remedy: 'Free space, for example with docker system df and docker image prune.',
+};
 /** Certificates are valid from an hour before they are issued. */
 const MOST_CLOCK_DIFFERENCE_MS = 60 * 60_000;
 const CLOCK_WARNING_MS = 5_000;
 /** Certificates are renewed long before. */
 const CERTIFICATE_WARNING_MS = 7 * 24 * 60 * 60_000;
+const CERTIFICATE_REMEDIES = {
+  expired: 'Check the clock. If it is right: everynode-agent uninstall --purge, and join with a new token.',
+  soon: 'A running agent renews it. Check that it is connected: systemctl status everynode-agent.',
+};
 
 const NFTABLES: Record<Exclude<HostFacts['nftables'], 'works'>, { found: string; remedy: string }> = {
   missing: { found: 'the command nft is missing', remedy: 'Install the package nftables.' },
@@ -55,17 +63,6 @@ const NFTABLES: Record<Exclude<HostFacts['nftables'], 'works'>, { found: string;
   },
 };
 
-const REMEDIES: Readonly<Record<string, string>> = {
-  PROXY: 'Check the proxy, its user and password in HTTPS_PROXY, and the exceptions in NO_PROXY.',
-  ENOTFOUND: 'Check the name, /etc/resolv.conf and the DNS server.',
-  EAI_AGAIN: 'Check /etc/resolv.conf and the DNS server.',
-  ECONNREFUSED: 'Check the port, and that the coordinator runs.',
-  ETIMEDOUT: 'Check the route and firewalls: the host needs an outgoing TCP connection to this port.',
-  EHOSTUNREACH: 'Check the route and firewalls: the host needs an outgoing TCP connection to this port.',
-  ENETUNREACH: 'Check the network of this host.',
-  CERT_NOT_YET_VALID: 'Set the clock of this host.',
-  CERT_HAS_EXPIRED: 'Check the clock of this host, and the certificate of the coordinator.',
-};
 const OTHER_REMEDY = 'Compare the address with the output of everynode token create on the coordinator.';
 
 /** Returns all findings, in the order in which a host needs things. */
@@ -75,7 +72,7 @@ export function hostFindings(facts: HostFacts): Finding[] {
     engineFinding(facts),
     cgroupFinding(facts),
     nftablesFinding(facts),
-    diskFinding(facts),
+    diskFinding(facts.disk, DISK_LIMITS),
     identityFinding(facts),
     ...coordinatorFindings(facts),
   ];
@@ -115,14 +112,6 @@ function nftablesFinding({ nftables }: HostFacts): Finding {
   return { check, result: 'warning', ...NFTABLES[nftables] };
 }
 
-function diskFinding({ disk: { path, free, total } }: HostFacts): Finding {
-  const check = 'disk';
-  const found = `${sizeText(free)} of ${sizeText(total)} free at ${path}`;
-  if (free >= LITTLE_FREE) return { check, found, result: 'ok' };
-  const remedy = 'Free space, for example with docker system df and docker image prune.';
-  return { check, found, result: free < LEAST_FREE ? 'error' : 'warning', remedy };
-}
-
 function identityFinding({ identity, now }: HostFacts): Finding {
   const check = 'identity';
   switch (identity.state) {
@@ -139,17 +128,9 @@ function certificateFinding(
   { node, certificateEndsAt }: IdentityFact & { state: 'joined' },
   now: number,
 ): Finding {
-  const check = 'identity';
-  const until = new Date(certificateEndsAt).toISOString();
-  if (certificateEndsAt <= now) {
-    const remedy =
-      'Check the clock. If it is right: everynode-agent uninstall --purge, and join with a new token.';
-    return { check, found: `the certificate of node ${node} expired at ${until}`, result: 'error', remedy };
-  }
-  const found = `node ${node}, certificate valid until ${until}`;
-  if (certificateEndsAt - now > CERTIFICATE_WARNING_MS) return { check, found, result: 'ok' };
-  const remedy = 'A running agent renews it. Check that it is connected: systemctl status everynode-agent.';
-  return { check, found, result: 'warning', remedy };
+  const certificate = { what: `the certificate of node ${node}`, endsAt: certificateEndsAt };
+  const remedies = CERTIFICATE_REMEDIES;
+  return expiryFinding(certificate, { check: 'identity', now, soonMs: CERTIFICATE_WARNING_MS, remedies });
 }
 
 function coordinatorFindings({ coordinators, now }: HostFacts): Finding[] {
@@ -166,7 +147,7 @@ function coordinatorFindings({ coordinators, now }: HostFacts): Finding[] {
 }
 
 function unreachedFinding({ address, reason, code }: CoordinatorFact & { isReached: false }): Finding {
-  const remedy = REMEDIES[code ?? ''] ?? OTHER_REMEDY;
+  const remedy = connectionRemedy(code) ?? OTHER_REMEDY;
   return { check: 'coordinator', found: `${address}: ${reason}`, result: 'error', remedy };
 }
 
@@ -177,8 +158,4 @@ function clockFinding(aheadMs: number): Finding {
   if (Math.abs(aheadMs) < CLOCK_WARNING_MS) return { check, found, result: 'ok' };
   const remedy = 'Set the clock: timedatectl set-ntp true.';
   return { check, found, result: Math.abs(aheadMs) > MOST_CLOCK_DIFFERENCE_MS ? 'error' : 'warning', remedy };
-}
-
-function sizeText(bytes: number): string {
-  return `${(bytes / (1024 * MIB)).toFixed(1)} GiB`;
 }

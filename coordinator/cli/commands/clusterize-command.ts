@@ -6,7 +6,8 @@ import { addSettingFlags } from '../../../shared/process/settings/settings-schem
 import { secretsKeyPath } from '../../coordinator-data-dir.js';
 import { COORDINATOR_SETTINGS } from '../../coordinator-settings.js';
 import { memberServer } from '../../server-addresses.js';
-import { checkedStorage, withClusterErrors } from '../machine/etcd-storage.js';
+import { withClusterErrors } from '../machine/cluster-errors.js';
+import { checkedStorage } from '../machine/etcd-storage.js';
 import { serviceConfig, withServiceStopped } from '../machine/stopped-service.js';
 import { readSettings } from '../terminal/command-options.js';
 import { MEMBER_SETTINGS, startFlags } from './coordinator-join-command.js';

@@ -13,7 +13,8 @@ import { COORDINATOR_SETTINGS, ENVIRONMENT_PREFIX } from '../../coordinator-sett
 import { memberServer } from '../../server-addresses.js';
 import { connect } from '../client/api-client.js';
 import { addKubeconfigOptions, type KubeconfigOptions } from '../client/kubeconfig-choice.js';
-import { checkedStorage, withClusterErrors } from '../machine/etcd-storage.js';
+import { withClusterErrors } from '../machine/cluster-errors.js';
+import { checkedStorage } from '../machine/etcd-storage.js';
 import { durationSeconds, readSettings } from '../terminal/command-options.js';
 
 const { data, port, advertise } = COORDINATOR_SETTINGS;

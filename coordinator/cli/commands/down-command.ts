@@ -26,7 +26,8 @@ export function downCommand(program: Command): void {
     .action(down);
 }
 
-async function down(options: { data: string; yes?: boolean }): Promise<void> {
+/** Removes a data directory of `up` with its containers. Stops its coordinator first. Throws `ExitError`. */
+export async function down(options: { data: string; yes?: boolean }): Promise<void> {
   const { data } = options;
   if (!existsSync(data)) throw new ExitError(EXIT_CODES.environment, `${data} does not exist.`);
   // The whole directory will be deleted, so a mistyped path must not delete anything else.

@@ -16,7 +16,7 @@ import { readManifests } from '../terminal/manifest-reader.js';
 import { planLines } from '../terminal/plan-text.js';
 
 /** Exit codes by verdict. Any error is 1. */
-const PLAN_EXIT_CODES: Readonly<Record<Plan['verdict'], number>> = {
+export const PLAN_EXIT_CODES: Readonly<Record<Plan['verdict'], number>> = {
   NoChange: 0,
   Changes: 2,
   Blocked: 3,

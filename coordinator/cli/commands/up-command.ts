@@ -7,11 +7,7 @@ import type { Node } from '../../../shared/kube/nodes/node-types.js';
 import { orUndefined } from '../../../shared/kube/objects/api-status.js';
 import { isConditionTrue } from '../../../shared/kube/objects/conditions.js';
 import { EXIT_CODES, ExitError } from '../../../shared/process/exit-error.js';
-import { createLogger } from '../../../shared/process/output/logger.js';
-import {
-  type RunningComponents,
-  untilStopSignal,
-} from '../../../shared/process/service/program-lifecycle.js';
+import { untilStopSignal } from '../../../shared/process/service/program-lifecycle.js';
 import {
   choiceSetting,
   integerSetting,
@@ -23,10 +19,11 @@ import { addSettingFlags, type SettingsOf } from '../../../shared/process/settin
 import { agentDataDir, kubeconfigPath, pidPath } from '../../coordinator-data-dir.js';
 import { COORDINATOR_SETTINGS } from '../../coordinator-settings.js';
 import { DATABASE_FILE } from '../../store/data-files.js';
-import { type ApiClient, apiClientFromKubeconfig } from '../client/api-client.js';
+import type { ApiClient } from '../client/api-client.js';
 import { CLUSTER_FILE, coordinatorDir, etcdPaths } from '../local-cluster/cluster-layout.js';
 import { requireEtcd } from '../local-cluster/etcd-program.js';
-import { type ForegroundCoordinators, LocalCluster } from '../local-cluster/local-cluster.js';
+import { LocalCluster } from '../local-cluster/local-cluster.js';
+import { oneCoordinator } from '../local-cluster/one-coordinator.js';
 import { type AgentProcess, runAgentCommand, startAgent } from '../machine/agent-process.js';
 import { type FirstStart, trackFirstStart } from '../machine/first-start.js';
 import { installEngine } from '../machine/install-engine.js';
@@ -105,7 +102,9 @@ async function serve(settings: UpSettings, foreground: Foreground): Promise<void
   const { progress, stopSignal } = foreground;
   const { coordinators: count } = settings;
   const coordinators =
-    count > 1 ? new LocalCluster({ count, settings, progress }) : oneCoordinator(settings, progress);
+    count > 1
+      ? new LocalCluster({ count, settings, progress })
+      : oneCoordinator({ ...settings, ...NO_ETCD }, progress);
   let agent: AgentProcess | undefined;
   let isStarted = false;
   try {
@@ -125,28 +124,6 @@ async function serve(settings: UpSettings, foreground: Foreground): Promise<void
     await agent?.stop();
     await coordinators.stop();
   }
-}
-
-/** The default: the coordinator runs in this process. */
-function oneCoordinator(settings: UpSettings, progress: Progress): ForegroundCoordinators {
-  const log = createLogger(settings.logLevel);
-  let starting: Promise<RunningComponents> | undefined;
-  const servers: string[] = [];
-  return {
-    servers,
-    start: async () => {
-      starting = progress.step('starting the coordinator', async () => {
-        // Imported here, because it would slow down the start of all other commands.
-        const { startCoordinator } = await import('../../main.js');
-        return startCoordinator({ ...settings, ...NO_ETCD }, log);
-      });
-      await starting;
-      const api = apiClientFromKubeconfig(kubeconfigPath(settings.data));
-      servers.push(api.server);
-      return api;
-    },
-    stop: async () => (await starting?.catch(() => undefined))?.stop(),
-  };
 }
 
 async function startFirstAgent(

@@ -47,6 +47,9 @@ export interface AgentProcess {
   stop(): Promise<void>;
 }
 
+/** Enough for the last error. */
+const MOST_ERROR_TEXT = 2_000;
+
 /** Pause before a killed agent is restarted. */
 const RESTART_MS = 1_000;
 
@@ -87,4 +90,40 @@ function spawnAgent(args: readonly string[], token: string): ChildProcess {
     detached: true,
     env: { ...process.env, EVERYNODE_TOKEN: token },
   });
+}
+
+export interface Simulation {
+  /** Resolves with the exit code when the simulation has ended or was stopped. */
+  readonly ended: Promise<number | string>;
+  /** Sends a command of the simulation, such as `offline node-3`. */
+  command(line: string): void;
+  stop(): Promise<void>;
+}
+
+/** Runs `simulate` until `stop`. It ends with this process, even by SIGKILL. Its progress is discarded. */
+export function startSimulation(args: readonly string[], token: string): Simulation {
+  const child = spawn(process.execPath, [...SMALL_HEAP_FLAGS, AGENT_PROGRAM, 'simulate', ...args], {
+    // The child detects the end of the IPC channel.
+    stdio: ['pipe', 'ignore', 'pipe', 'ipc'],
+    // Only this process handles Ctrl-C.
+    detached: true,
+    env: { ...process.env, EVERYNODE_TOKEN: token },
+  });
+  let errors = '';
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    errors = (errors + text).slice(-MOST_ERROR_TEXT);
+  });
+  child.stdin?.on('error', () => child.stdin?.destroy());
+  const ended = new Promise<number | string>((resolve, reject) => {
+    child.on('error', reject);
+    child.on('exit', (code, signal) => resolve(code === 0 ? 0 : errors.trim() || (signal ?? code ?? 1)));
+  });
+  return {
+    ended,
+    command: (line) => void child.stdin?.write(`${line}\n`),
+    stop: async () => {
+      child.kill('SIGTERM');
+      await ended;
+    },
+  };
 }

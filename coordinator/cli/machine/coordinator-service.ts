@@ -5,6 +5,7 @@
 import { existsSync, readdirSync, readFileSync, readlinkSync, rmdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { refuseOnErrors } from '../../../shared/doctor/doctor-report.js';
 import { EXIT_CODES, ExitError } from '../../../shared/process/exit-error.js';
 import { printLine } from '../../../shared/process/output/terminal-output.js';
 import { VERSION } from '../../../shared/process/release-version.js';
@@ -18,12 +19,14 @@ import {
 import { updateSettingsFile } from '../../../shared/process/settings/settings-file.js';
 import { kubeconfigPath } from '../../coordinator-data-dir.js';
 import { COORDINATOR_SETTINGS, INSTALL_SETTINGS } from '../../coordinator-settings.js';
+import { coordinatorFindings } from '../../decisions/doctor/coordinator-findings.js';
 import { withExitErrors } from '../../exit-errors.js';
 import { BACKUPS_DIRECTORY, backupName, takeBackup } from '../../store/backup/take-backup.js';
 import { DATABASE_FILE } from '../../store/data-files.js';
 import { apiClientFromKubeconfig } from '../client/api-client.js';
 import { addReleaseFolder, requireRelease } from '../commands/release-command.js';
 import { createToken } from '../commands/token-command.js';
+import { gatherCoordinatorFacts } from '../doctor/gather-coordinator-facts.js';
 import { readSettings } from '../terminal/command-options.js';
 import { removeEtcdDropIn, updateEtcdDropIn } from './etcd-drop-in.js';
 
@@ -43,6 +46,8 @@ const COMMAND_LINK = '/usr/local/bin/everynode';
 const HEAD = `# Settings of the Everynode coordinator. List them with: everynode coordinator --help
 # Apply changes with: systemctl restart everynode-coordinator
 `;
+/** The installation repairs owners and modes, and takes a backup itself. */
+const REPAIRED_BY_INSTALL: readonly string[] = ['data directory', 'backup'];
 const TOKEN_SECONDS = 24 * 60 * 60;
 
 /** Throws `ExitError`. Missing requirements are reported before anything is changed. */
@@ -52,7 +57,10 @@ export async function installCoordinator(
   requireSystemd('everynode coordinator install');
   const given = typedSettings(flags);
   // Rejects invalid settings before anything is changed.
-  await readSettings(COORDINATOR_SETTINGS, { ...flags, config: presentSettings() && CONFIG_FILE });
+  const config = presentSettings() && CONFIG_FILE;
+  const settings = await readSettings(COORDINATOR_SETTINGS, { ...flags, config });
+  const facts = await gatherCoordinatorFacts({ ...settings, data: DATA_DIR });
+  refuseOnErrors(coordinatorFindings(facts), (text) => printLine(`· ${text}`), REPAIRED_BY_INSTALL);
   if (flags.release) await requireRelease(flags.release, DATA_DIR);
   if (!commandSucceeds('id', '-u', SERVICE_USER)) {
     const options = ['--system', '--user-group', '--home-dir', DATA_DIR, '--no-create-home'];

@@ -1,16 +1,14 @@
 /** Opens etcd for a command, after the checks that a coordinator makes at its start. */
 import { EXIT_CODES, ExitError } from '../../../shared/process/exit-error.js';
 import { printErrorLine } from '../../../shared/process/output/terminal-output.js';
-import { whileAlive } from '../../../shared/process/service/keep-alive.js';
 import type { SettingsOf } from '../../../shared/process/settings/settings-schema.js';
 import type { CLUSTER_SETTINGS } from '../../cluster/cluster-settings.js';
 import type { OpenStorage } from '../../cluster/join/join-cluster.js';
-import { FleetKeysError } from '../../cluster/keys/fleet-keys.js';
-import { type MemberFile, MemberFileError, readMemberFile } from '../../cluster/member-file.js';
+import { type MemberFile, readMemberFile } from '../../cluster/member-file.js';
 import { COORDINATOR_SETTINGS } from '../../coordinator-settings.js';
-import { withExitErrors } from '../../exit-errors.js';
 import type { ClusterStorage } from '../../store/replica/replicated-log.js';
 import { readSettings } from '../terminal/command-options.js';
+import { withClusterErrors } from './cluster-errors.js';
 import { serviceConfig } from './stopped-service.js';
 
 type EtcdFlags = Pick<SettingsOf<typeof CLUSTER_SETTINGS>, 'etcd' | 'etcdCa' | 'etcdCert' | 'etcdKey'>;
@@ -69,31 +67,4 @@ export async function withMemberStorage<T>(
       await storage.close();
     }
   });
-}
-
-/** Converts errors that an operator can fix to `ExitError`. */
-export function withClusterErrors<T>(work: () => Promise<T>): Promise<T> {
-  return withExitErrors(async () => {
-    try {
-      return await whileAlive(work);
-    } catch (error) {
-      throw exitErrorOf(error) ?? error;
-    }
-  });
-}
-
-function exitErrorOf(error: unknown): ExitError | undefined {
-  if (!(error instanceof Error)) return undefined;
-  const sentence = `${error.message.charAt(0).toUpperCase()}${error.message.slice(1)}.`;
-  if (error.name === 'EtcdRefused' && 'code' in error) {
-    const codes: Record<string, keyof typeof EXIT_CODES> = { usage: 'usage', refused: 'refused' };
-    return new ExitError(EXIT_CODES[codes[String(error.code)] ?? 'environment'], sentence);
-  }
-  if (error.name === 'LogUnavailable') {
-    return new ExitError(EXIT_CODES.environment, `etcd does not answer: ${error.message}.`);
-  }
-  if (error instanceof FleetKeysError || error instanceof MemberFileError) {
-    return new ExitError(EXIT_CODES.data, sentence);
-  }
-  return undefined;
 }

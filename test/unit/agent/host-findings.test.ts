@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { type HostFacts, hostFindings } from '../../../agent/decisions/doctor/host-findings.js';
-import { findingLines } from '../../../agent/doctor/doctor-command.js';
+import { findingLines } from '../../../shared/doctor/doctor-report.js';
 
 const NOW = Date.parse('2026-11-27T12:00:00Z');
 const GIB = 1024 ** 3;

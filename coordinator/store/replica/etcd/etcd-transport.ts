@@ -65,6 +65,8 @@ export interface EtcdStatusReply {
   readonly dbSize: string;
   readonly leader: string;
   readonly errors: readonly string[];
+  /** Bytes. `0` before etcd 3.6. */
+  readonly dbSizeQuota?: string;
 }
 
 /** Method → request and reply. `LeaseKeepAlive` renews once. Its `TTL` is 0 or less if the lease does not exist. */

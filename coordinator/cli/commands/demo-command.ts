@@ -1,0 +1,109 @@
+/** `everynode demo`: a fleet of simulated hosts with a bad release and an offline site, and a tour of commands. */
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { Command } from 'commander';
+import { EXIT_CODES, ExitError } from '../../../shared/process/exit-error.js';
+import { untilStopSignal } from '../../../shared/process/service/program-lifecycle.js';
+import { integerSetting, textSetting } from '../../../shared/process/settings/setting-values.js';
+import { addSettingFlags, type SettingsOf } from '../../../shared/process/settings/settings-schema.js';
+import { kubeconfigPath } from '../../coordinator-data-dir.js';
+import { COORDINATOR_SETTINGS, defaultDataDir } from '../../coordinator-settings.js';
+import { DATABASE_FILE } from '../../store/data-files.js';
+import { tourLines } from '../demo/demo-tour.js';
+import { buildDemo, demoFiles, demoToken, writeDemoFiles } from '../demo/run-demo.js';
+import { oneCoordinator } from '../local-cluster/one-coordinator.js';
+import { type Simulation, startSimulation } from '../machine/agent-process.js';
+import { trackFirstStart } from '../machine/first-start.js';
+import { readSettings } from '../terminal/command-options.js';
+import { type Progress, terminalProgress } from '../terminal/terminal-progress.js';
+import { down } from './down-command.js';
+
+/** Another port than that of a real coordinator on this machine. */
+const DEMO_PORT = 7443;
+const DEMO_SETTINGS = {
+  data: textSetting('data directory of the demo', 'DIR', join(dirname(defaultDataDir()), 'everynode-demo')),
+  port: integerSetting('TCP port of the API and the console, on this machine only', 'N', {
+    min: 0,
+    max: 65_535,
+    default: DEMO_PORT,
+  }),
+};
+type DemoSettings = SettingsOf<typeof DEMO_SETTINGS>;
+
+export function demoCommand(program: Command): void {
+  const command = program
+    .command('demo')
+    .description(
+      'show what Everynode does: 200 simulated hosts in five sites, a bad release and an offline site, in the foreground',
+    );
+  addSettingFlags(command, DEMO_SETTINGS)
+    .option('--clean', 'stop the demo and remove its data directory')
+    .action(demo);
+}
+
+async function demo({ clean, ...flags }: Record<string, unknown>): Promise<void> {
+  const settings = await readSettings(DEMO_SETTINGS, flags);
+  const { data } = settings;
+  const isDemo = existsSync(demoFiles(data).nodes);
+  if (!isDemo && (clean || existsSync(join(data, DATABASE_FILE)))) {
+    const why = existsSync(data) ? 'is not the data directory of a demo' : 'does not exist';
+    throw new ExitError(EXIT_CODES.usage, `${data} ${why}. Nothing was changed.`);
+  }
+  if (clean) return down({ data, yes: true });
+  const stopSignal = untilStopSignal();
+  const progress = terminalProgress();
+  const firstStart = trackFirstStart(data);
+  try {
+    writeDemoFiles(data);
+    await serve(settings, { progress, stopSignal, keep: () => firstStart.keep() });
+  } finally {
+    if (firstStart.undo()) progress.print(`  nothing was kept: ${data} is unchanged`);
+  }
+}
+
+interface Foreground {
+  progress: Progress;
+  stopSignal: Promise<unknown>;
+  /** Called when the tour was printed. */
+  keep: () => void;
+}
+
+/** Resolves when all programs have stopped after a signal. */
+async function serve(settings: DemoSettings, { progress, stopSignal, keep }: Foreground): Promise<void> {
+  // The hosts of the offline site are NotReady soon.
+  const own = { host: '127.0.0.1', logLevel: 'error', nodeMonitorGracePeriod: '20s' };
+  const coordinatorSettings = await readSettings(COORDINATOR_SETTINGS, { ...settings, ...own });
+  const noEtcd = { etcd: undefined, etcdCa: undefined, etcdCert: undefined, etcdKey: undefined };
+  const coordinator = oneCoordinator({ ...coordinatorSettings, ...noEtcd }, progress);
+  let hosts: Simulation | undefined;
+  try {
+    const api = await coordinator.start();
+    const token = await demoToken(api, settings.data);
+    const { nodes, fix } = demoFiles(settings.data);
+    hosts = startSimulation(['--server', api.server, '--nodes', nodes], token);
+    const failed = hosts.ended.then((end) => {
+      throw new ExitError(EXIT_CODES.environment, `The simulated hosts have ended: ${end}.`);
+    });
+    failed.catch(() => undefined);
+    const built = buildDemo({ api, hosts, progress });
+    // After Ctrl-C its requests fail.
+    built.catch(() => undefined);
+    const isReady = await Promise.race([failed, stopSignal.then(() => false), built.then(() => true)]);
+    if (!isReady) return;
+    keep();
+    announce(settings, api.server, fix, progress);
+    await Promise.race([failed, stopSignal]);
+  } finally {
+    progress.print('· stopping');
+    await hosts?.stop();
+    await coordinator.stop();
+  }
+}
+
+function announce({ data }: DemoSettings, server: string, fix: string, { print }: Progress): void {
+  print('The demo runs. In another terminal:');
+  print(`  export KUBECONFIG=${kubeconfigPath(data)}`);
+  print(`  console: ${server}/console/`);
+  for (const line of tourLines(fix)) print(line);
+  print('Ctrl-C stops the demo; the same command continues it. everynode demo --clean removes it.');
+}
