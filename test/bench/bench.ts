@@ -1,6 +1,6 @@
 /**
  * Measures the product's overhead over the minimal work, with floor and product alternately in one run:
- *   npm run bench -- [real|hollow|links|parts|failover …] [--quick] [--swarm] [--json FILE] [--write]
+ *   npm run bench -- [real|hollow|links|parts|failover|stages …] [--quick] [--swarm] [--json FILE] [--write]
  * Exit code 1 if a measured goal is not met.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -17,6 +17,7 @@ import { measureHollow } from './hollow/measure-hollow.js';
 import { measureInternals } from './internals/measure-internals.js';
 import { measureLinks } from './links/measure-links.js';
 import { measureReal } from './real/measure-real.js';
+import { measureStages } from './stages/measure-stages.js';
 import { StepTimes } from './step-times.js';
 
 const BENCHMARKS = resolve(dirname(fileURLToPath(import.meta.url)), '../../../docs/benchmarks.md');
@@ -27,6 +28,7 @@ const SECTIONS: Record<Section, (bench: BenchContext) => Promise<void>> = {
   links: measureLinks,
   parts: measureInternals,
   failover: measureFailover,
+  stages: measureStages,
 };
 
 interface Flags {

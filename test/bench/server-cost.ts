@@ -2,6 +2,7 @@
 import { connect } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { type Answer, PROBE_VARIABLE, type Question } from './server-probe.js';
+import type { CallCounts } from './stages/call-counts.js';
 
 /** Fewer samples are not significant. */
 const FEWEST_SAMPLES = 20;
@@ -51,6 +52,13 @@ export class ProcessCost {
     await work();
     const { loopP99Ms = Number.NaN, loopSamples = 0 } = await this.#ask('stopLoop');
     return loopSamples < FEWEST_SAMPLES ? [] : [loopP99Ms];
+  }
+
+  /** Calls of each function in the process during `work`. The process stays slower afterwards. */
+  async callsDuring(work: () => Promise<unknown>): Promise<CallCounts> {
+    await this.#ask('startCounts');
+    await work();
+    return (await this.#ask('readCounts')).counts ?? {};
   }
 
   #ask(question: Question): Promise<Answer> {

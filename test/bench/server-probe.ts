@@ -7,13 +7,14 @@ import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { isMainThread } from 'node:worker_threads';
+import type { CallCounter, CallCounts } from './stages/call-counts.js';
 
 /** Path of the socket. */
 export const PROBE_VARIABLE = 'EVERYNODE_BENCH_PROBE';
 
 const RESOLUTION_MS = 5;
 
-export type Question = 'cpu' | 'memory' | 'startLoop' | 'stopLoop';
+export type Question = 'cpu' | 'memory' | 'startLoop' | 'stopLoop' | 'startCounts' | 'readCounts';
 
 export interface Answer {
   /** CPU time of all threads since the process started. */
@@ -24,11 +25,14 @@ export interface Answer {
   /** For `stopLoop`: timer delay since `startLoop`, ms, and the number of samples. */
   loopP99Ms?: number;
   loopSamples?: number;
+  /** For `readCounts`: calls since `startCounts`. */
+  counts?: CallCounts;
 }
 
 let loop: IntervalHistogram | undefined;
+let counter: CallCounter | undefined;
 
-function answer(question: Question): Answer {
+async function answer(question: Question): Promise<Answer> {
   const { user, system } = process.cpuUsage();
   const cpuMs = (user + system) / 1000;
   switch (question) {
@@ -48,6 +52,15 @@ function answer(question: Question): Answer {
         loopP99Ms: Math.max((loop?.percentile(99) ?? 0) / 1e6 - RESOLUTION_MS, 0),
         loopSamples: loop?.count ?? 0,
       };
+    case 'startCounts': {
+      // Loaded on demand, because a probe must not change what it does not measure.
+      const { CallCounter } = await import('./stages/call-counts.js');
+      counter = new CallCounter();
+      await counter.start();
+      return { cpuMs };
+    }
+    case 'readCounts':
+      return { cpuMs, counts: (await counter?.read()) ?? {} };
   }
 }
 
@@ -64,7 +77,7 @@ const path = process.env[PROBE_VARIABLE];
 if (path && isMainThread) {
   const server = createServer((socket) => {
     socket.on('error', () => socket.destroy());
-    socket.on('data', (bytes) => socket.end(JSON.stringify(answer(String(bytes) as Question))));
+    socket.on('data', async (bytes) => socket.end(JSON.stringify(await answer(String(bytes) as Question))));
   });
   server.listen(path);
   server.unref();
