@@ -1,18 +1,12 @@
 /** Finds the values that a Pod template uses. A template that uses none costs nothing more. */
 import { parseValuePath } from '../../../shared/kube/host-values/rendered-values.js';
-import type { Container, PodTemplateSpec } from '../../../shared/kube/pods/pod-types.js';
+import {
+  containersOf,
+  parseResourceUse,
+  type ResourceUse,
+} from '../../../shared/kube/host-values/resource-values.js';
+import type { PodTemplateSpec } from '../../../shared/kube/pods/pod-types.js';
 import type { DownwardAPIVolumeFile } from '../../../shared/kube/pods/volume-types.js';
-
-/** Annotations of a template: `resources.fleet.everynode.dev/CONTAINER.limits.memory: KEY`. */
-export const RESOURCE_PREFIX = 'resources.fleet.everynode.dev/';
-
-/** A quantity of a container that a host value replaces. */
-export interface ResourceUse {
-  container: string;
-  list: 'limits' | 'requests';
-  resource: string;
-  path: string;
-}
 
 export interface ValueUses {
   /** Every `fieldPath` once, sorted. */
@@ -22,20 +16,6 @@ export interface ValueUses {
   resources: readonly ResourceUse[];
   /** The image of a container contains `$(VARIABLE)`. */
   hasImages: boolean;
-}
-
-export function containersOf({ spec }: Pick<PodTemplateSpec, 'spec'>): Container[] {
-  return [...(spec.initContainers ?? []), ...spec.containers];
-}
-
-/** Returns the resource that an annotation of a template names, or undefined if its name has another form. */
-export function parseResourceUse(annotation: string): Omit<ResourceUse, 'path'> | undefined {
-  const match = /^(.+)\.(limits|requests)\.([a-z-]+)$/.exec(
-    annotation.startsWith(RESOURCE_PREFIX) ? annotation.slice(RESOURCE_PREFIX.length) : '',
-  );
-  if (!match) return undefined;
-  const [, container = '', list, resource = ''] = match;
-  return { container, list: list as ResourceUse['list'], resource };
 }
 
 function resourceUses({ metadata }: PodTemplateSpec): ResourceUse[] {
