@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { HostValuesSpec } from '../../../shared/kube/host-values/host-values-types.js';
 
 /** `named`: only these hosts. Absent: all hosts that the object names or selects. */
-export interface ChangedScope {
+interface ChangedScope {
   named?: readonly string[];
 }
 

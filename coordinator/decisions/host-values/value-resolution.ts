@@ -30,7 +30,7 @@ export type NodeValues =
 type Resolution = { kind: 'value'; value: ResolvedValue } | { kind: 'refused'; message: string };
 
 /** Returns the candidates for a key of HostValues. */
-export type FindCandidates = (key: string) => readonly ValueCandidate[];
+type FindCandidates = (key: string) => readonly ValueCandidate[];
 
 type NodeMeta = Pick<ObjectMeta, 'name' | 'labels' | 'annotations'>;
 

@@ -9,13 +9,11 @@ import type { HostValue, SecretValue } from './host-values-types.js';
 export const HOST_VALUES_ANNOTATION = 'fleet.everynode.dev/host-values';
 
 /** Sources of a value. Each is used as `SOURCE['KEY']` in a `fieldPath`. */
-export const VALUE_SOURCES = ['hostValues', 'node.metadata.labels', 'node.metadata.annotations'] as const;
-
-export type ValueSource = (typeof VALUE_SOURCES)[number];
+export type ValueSource = 'hostValues' | 'node.metadata.labels' | 'node.metadata.annotations';
 
 const VALUE_PATH = /^(hostValues|node\.metadata\.labels|node\.metadata\.annotations)\['(.*)'\]$/;
 
-export interface ValuePath {
+interface ValuePath {
   source: ValueSource;
   key: string;
 }
