@@ -94,6 +94,8 @@ export interface ExplainedNode {
   pod?: string;
   /** [] if the Node does not exist. */
   rules: readonly ExplainedRule[];
+  /** Values of the host that its Pod is made with. `from`: the object that each comes from. */
+  values?: readonly { path: string; value: string; from: string }[];
   failedCreate?: FailedCreate;
   /** State in the rollout by waves; absent if no policy governs the DaemonSet. */
   rollout?: { code: string; wave: string };

@@ -9,6 +9,7 @@ import type {
 } from '../../shared/kube/admission/admission-policy-types.js';
 import type { WebhookConfiguration } from '../../shared/kube/admission/webhook-types.js';
 import type { ControllerRevision, DaemonSet } from '../../shared/kube/daemonsets/daemonset-types.js';
+import type { HostValues } from '../../shared/kube/host-values/host-values-types.js';
 import type { CronJob, Job } from '../../shared/kube/jobs/job-types.js';
 import type { Node } from '../../shared/kube/nodes/node-types.js';
 import { ApiError } from '../../shared/kube/objects/api-status.js';
@@ -40,6 +41,7 @@ import {
   deploymentKind,
   endpointSliceKind,
   endpointsKind,
+  hostValuesKind,
   jobKind,
   limitRangeKind,
   mutatingWebhookConfigurationKind,
@@ -127,6 +129,7 @@ class FollowingInformers implements Informers {
   readonly replicaSets: CachedInformer<ReplicaSet>;
   readonly rolloutPolicies: CachedInformer<RolloutPolicy>;
   readonly rollouts: CachedInformer<Rollout>;
+  readonly hostValues: CachedInformer<HostValues>;
   readonly namespaces: CachedInformer<Namespace>;
   readonly serviceAccounts: CachedInformer<ServiceAccount>;
   readonly priorityClasses: CachedInformer<PriorityClass>;
@@ -185,6 +188,7 @@ class FollowingInformers implements Informers {
     this.replicaSets = this.#cache(replicaSetKind, REPLICA_SET_INDEXES);
     this.rolloutPolicies = this.#cache(rolloutPolicyKind, COMMON_INDEXES);
     this.rollouts = this.#cache(rolloutKind, COMMON_INDEXES);
+    this.hostValues = this.#cache(hostValuesKind, COMMON_INDEXES);
     this.certificateSigningRequests = this.#cache(certificateSigningRequestKind, COMMON_INDEXES);
     this.configMaps = this.#cache(configMapKind, COMMON_INDEXES);
     this.services = this.#cache(serviceKind, COMMON_INDEXES);

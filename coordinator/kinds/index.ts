@@ -17,6 +17,7 @@ import { controllerRevisionKind } from './daemonsets/controllerrevision-kind.js'
 import { daemonSetKind } from './daemonsets/daemonset-kind.js';
 import { eventKind } from './events/event-kind.js';
 import { eventsV1Kind } from './events/events-v1-kind.js';
+import { hostValuesKind } from './host-values/hostvalues-kind.js';
 import { ingressClassKind, ingressKind } from './inert/ingress-kinds.js';
 import { horizontalPodAutoscalerKind, podTemplateKind, runtimeClassKind } from './inert/other-kinds.js';
 import {
@@ -57,6 +58,7 @@ export {
   endpointsKind,
   eventKind,
   eventsV1Kind,
+  hostValuesKind,
   jobKind,
   leaseKind,
   limitRangeKind,
@@ -113,6 +115,7 @@ export const ALL_KINDS: readonly Kind[] = [
   certificateSigningRequestKind,
   leaseKind,
   endpointSliceKind,
+  hostValuesKind,
   rolloutKind,
   rolloutPolicyKind,
   ingressClassKind,

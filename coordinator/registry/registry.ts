@@ -87,15 +87,17 @@ export interface KindTail extends AsyncIterable<KindChanges> {
   close(): void;
 }
 
-/** Returns an object like `model` with its own `text`. It may share unchanged parts with `model`. */
-type Customize<T extends KubeObject> = (model: T, text: string) => T;
+/** Returns an object like `model` with its own texts. It may share unchanged parts with `model`. */
+type Customize<T extends KubeObject> = (model: T, text: string, detail: string) => T;
 
 export interface TemplateSource<T extends KubeObject> {
   /** Has a generateName and no name. */
   body: T;
   customize: Customize<T>;
-  /** Example text, with which the template is validated. */
+  /** Example texts, with which the template is validated. Each is a whole string in the object. */
   text: string;
+  /** Absent: the objects have no second text. */
+  detail?: string;
 }
 
 /** An object ready to store. */
@@ -108,7 +110,7 @@ interface Rendered<T extends KubeObject> {
 export interface ObjectTemplate<T extends KubeObject> {
   readonly kind: Kind<T>;
   /** Returns another object, with a new random name. */
-  render(text: string): Rendered<T>;
+  render(text: string, detail?: string): Rendered<T>;
   /**
    * False once the PriorityClass of a Pod, or a LimitRange of its namespace, has changed since the validation. Such a
    * template must not be used.
@@ -153,13 +155,21 @@ export interface Registry {
     namespace: string | undefined,
     source: TemplateSource<T>,
   ): ObjectTemplate<T>;
-  /** Stores another object of a template, with its own name, uid and time. `text` is not validated. */
-  createFromTemplate<T extends KubeObject>(model: ObjectTemplate<T>, text: string): Promise<ObjectRecord<T>>;
+  /** Stores another object of a template, with its own name, uid and time. The texts are not validated. */
+  createFromTemplate<T extends KubeObject>(
+    model: ObjectTemplate<T>,
+    text: string,
+    detail?: string,
+  ): Promise<ObjectRecord<T>>;
   /**
    * Returns another object of a template, checked like `createFromTemplate` but not stored. Throws 403 and 404. For
    * objects that are stored later without a check.
    */
-  reviewFromTemplate<T extends KubeObject>(model: ObjectTemplate<T>, text: string): Promise<T>;
+  reviewFromTemplate<T extends KubeObject>(
+    model: ObjectTemplate<T>,
+    text: string,
+    detail?: string,
+  ): Promise<T>;
   /** PUT: replaces the object. Checks its resourceVersion if it has one. */
   update<T extends KubeObject>(
     kind: Kind<T>,

@@ -104,8 +104,10 @@ function keyOf(reference: ConfigReference, { key, optional }: KeySelector, find:
 function valueFrom(pod: Pod, container: Container, variable: EnvVar, facts: EnvironmentFacts): Found<string> {
   const { fieldRef, resourceFieldRef, configMapKeyRef, secretKeyRef } = variable.valueFrom ?? {};
   if (fieldRef) {
-    const value = fieldValue(pod, fieldRef.fieldPath ?? '', facts);
-    return value === undefined ? { refused: `unsupported fieldPath: ${fieldRef.fieldPath}` } : { value };
+    const field = fieldValue(pod, fieldRef.fieldPath ?? '', facts);
+    if (field.kind === 'refused') return { refused: field.message };
+    if (field.kind === 'text') return { value: field.text };
+    return keyOf(referenceTo(pod, 'Secret', field.name), { key: field.key }, facts.findConfig);
   }
   if (resourceFieldRef) {
     const { containerName, resource = '', divisor } = resourceFieldRef;

@@ -1,5 +1,10 @@
 /** Values of `fieldRef` and `resourceFieldRef` (pkg/fieldpath, pkg/api/v1/resource). */
 
+import {
+  isSecretValue,
+  parseValuePath,
+  renderedValues,
+} from '../../../shared/kube/host-values/rendered-values.js';
 import { ownValue } from '../../../shared/kube/objects/label-syntax.js';
 import { parseQuantity, type Quantity } from '../../../shared/kube/objects/quantity.js';
 import type { Container, Pod } from '../../../shared/kube/pods/pod-types.js';
@@ -17,8 +22,35 @@ export interface FieldFacts {
 
 const SUBSCRIPT = /^metadata\.(labels|annotations)\['(.+)'\]$/;
 
-/** Returns the field's value as text; undefined for an unsupported path. */
-export function fieldValue(pod: Pod, path: string, facts: FieldFacts): string | undefined {
+/** The text of a field, the key of a Secret that holds it, or why there is none. */
+export type FieldValue =
+  | { kind: 'text'; text: string }
+  | { kind: 'secret'; name: string; key: string }
+  | { kind: 'refused'; message: string };
+
+/**
+ * Returns the value of a field of the Pod or of a value of its host. Values of the host come from the Pod's annotation
+ * alone: otherwise a Pod could show other values than those that it was created for.
+ */
+export function fieldValue(pod: Pod, path: string, facts: FieldFacts): FieldValue {
+  if (parseValuePath(path)) return hostValue(pod, path);
+  const text = podField(pod, path, facts);
+  return text === undefined
+    ? { kind: 'refused', message: `unsupported fieldPath: ${path}` }
+    : { kind: 'text', text };
+}
+
+function hostValue(pod: Pod, path: string): FieldValue {
+  const value = renderedValues(pod).get(path);
+  if (value === undefined) {
+    const message = `the Pod was created without a value for ${path}: only Pods of a DaemonSet get values of their host`;
+    return { kind: 'refused', message };
+  }
+  return isSecretValue(value) ? { kind: 'secret', ...value.secretKeyRef } : { kind: 'text', text: value };
+}
+
+/** Returns the field as text; undefined for an unsupported path. */
+function podField(pod: Pod, path: string, facts: FieldFacts): string | undefined {
   const subscript = SUBSCRIPT.exec(path);
   if (subscript) {
     const map = subscript[1] === 'labels' ? pod.metadata.labels : pod.metadata.annotations;

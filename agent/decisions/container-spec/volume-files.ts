@@ -129,27 +129,44 @@ function fieldFiles(
   pod: Pod,
   items: readonly DownwardAPIVolumeFile[],
   defaultMode: number,
-  facts: FieldFacts,
+  facts: FileFacts,
 ): VolumeFiles {
   const files = new Map<string, VolumeFile>();
   const refusals: string[] = [];
   for (const item of items) {
     const value = fileValue(pod, item, facts);
-    if (value === undefined) refusals.push(`unsupported fieldPath: ${item.fieldRef?.fieldPath ?? item.path}`);
-    else files.set(item.path, { content: Buffer.from(value), mode: item.mode ?? defaultMode });
+    if (value.refused !== undefined) refusals.push(value.refused);
+    else files.set(item.path, { content: value.content, mode: item.mode ?? defaultMode });
   }
   return refusals.length > 0 ? { kind: 'refused', message: aggregate(refusals) } : { kind: 'files', files };
 }
 
+type FileValue = { content: Buffer; refused?: undefined } | { refused: string };
+
 function fileValue(
   pod: Pod,
-  { fieldRef, resourceFieldRef }: DownwardAPIVolumeFile,
-  facts: FieldFacts,
-): string | undefined {
-  if (fieldRef) return fieldValue(pod, fieldRef.fieldPath, facts);
+  { path, fieldRef, resourceFieldRef }: DownwardAPIVolumeFile,
+  facts: FileFacts,
+): FileValue {
+  if (fieldRef) return fieldContent(pod, fieldRef.fieldPath, facts);
   const container = containerNamed(pod, resourceFieldRef?.containerName ?? '');
-  if (!container || !resourceFieldRef) return undefined;
-  return resourceValue(container, resourceFieldRef.resource, resourceFieldRef.divisor, facts);
+  const { resource = '', divisor } = resourceFieldRef ?? {};
+  const value = container && resourceValue(container, resource, divisor, facts);
+  return value === undefined
+    ? { refused: `unsupported fieldPath: ${path}` }
+    : { content: Buffer.from(value) };
+}
+
+function fieldContent(pod: Pod, path: string, facts: FileFacts): FileValue {
+  const field = fieldValue(pod, path, facts);
+  if (field.kind === 'refused') return { refused: field.message };
+  if (field.kind === 'text') return { content: Buffer.from(field.text) };
+  const { name, key } = field;
+  const reference: ConfigReference = { kind: 'Secret', namespace: pod.metadata.namespace ?? '', name };
+  const secret = facts.findConfig(reference);
+  if (!secret) return { refused: notFoundMessage(reference) };
+  const content = configData(secret).get(key);
+  return content ? { content } : { refused: missingKey('Secret', key) };
 }
 
 /** Joins several errors (k8s.io/apimachinery/pkg/util/errors Aggregate). */

@@ -78,14 +78,21 @@ function answerLines(answer: WhyAnswer): string[] {
   return answer.kind === 'DaemonSetNodeReason' ? nodeLines(answer) : fleetLines(answer);
 }
 
-function nodeLines({ code, sentence, rules, rollout }: NodeReasonDocument): string[] {
+function nodeLines({ code, sentence, rules, rollout, values = [] }: NodeReasonDocument): string[] {
   const results = rules.map(({ rule, passed, detail }) => [passed ? 'passed' : 'FAILED', rule, detail]);
   const state = rollout && `  rollout ${rollout.code}${rollout.wave ? ` in wave ${rollout.wave}` : ''}`;
   return [
     `${code}: ${sentence}`,
     ...tableLines(results).map((line) => `  ${line}`),
     ...(state ? [state] : []),
+    ...valueLines(values),
   ];
+}
+
+function valueLines(values: NonNullable<NodeReasonDocument['values']>): string[] {
+  if (values.length === 0) return [];
+  const rows = values.map(({ path, value, from }) => [path, value, from]);
+  return tableLines([['VALUE', 'TEXT', 'FROM'], ...rows]).map((line) => `  ${line}`);
 }
 
 function fleetLines({ sentence, reasons, versions }: FleetReasonsDocument): string[] {

@@ -8,7 +8,8 @@ import { aggregatedRules } from '../../decisions/access/role-repair.js';
 import type { Informers } from '../../informers/informer.js';
 import { clusterRoleKind } from '../../kinds/index.js';
 import { apiVersionOf } from '../../kinds/kind.js';
-import type { Patch, Registry } from '../../registry/registry.js';
+import type { Registry } from '../../registry/registry.js';
+import type { Patch } from '../../registry/registry-options.js';
 import { type ReconcileContext, Worker } from '../queue/reconcile-worker.js';
 
 /** Also the field manager: it owns the rules of an aggregated role, so that a client's apply of rules conflicts. */

@@ -1,6 +1,6 @@
 /** All writes for one DaemonSet on one node: Pods and their owners, and handovers. */
 
-import { type DaemonSet, REVISION_HASH_LABEL } from '../../../shared/kube/daemonsets/daemonset-types.js';
+import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
 import { handoverOf } from '../../../shared/kube/handovers/host-handover.js';
 import { isGone } from '../../../shared/kube/objects/api-status.js';
 import type { KubeObject } from '../../../shared/kube/objects/meta.js';
@@ -14,7 +14,7 @@ import type { ReconcileContext } from '../queue/reconcile-worker.js';
 import type { PinnedRevision } from '../rollouts/rollout-constraints.js';
 import { adopt, preconditionsOf, release } from './controller-ref.js';
 import { CreateGate, isNamespaceEnding } from './create-gate.js';
-import type { DaemonPodTemplates } from './daemon-pod-templates.js';
+import { type DaemonPodTemplates, valuesTextOf } from './daemon-pod-templates.js';
 import type { DaemonSetDeps } from './daemonset-deps.js';
 import { fleetKey, nodeKey } from './daemonset-keys.js';
 import type { DaemonNodeView } from './daemonset-node-view.js';
@@ -152,8 +152,9 @@ export class DaemonPodWrites {
 
   #lacksCapacity({ daemonSet, nodeName, tally, context }: NodeSubject, old: Pod): boolean {
     const { hash } = tally.subject.current;
+    const present = handoverOf(old)?.successor;
     // A present handover to the same revision has its capacity already.
-    const isGiven = handoverOf(old)?.successor.metadata.labels?.[REVISION_HASH_LABEL] === hash;
+    const isGiven = present && this.#hostHandovers.isSameSuccessor({ daemonSet, hash }, present, nodeName);
     const refusals = isGiven ? [] : this.#capacity.refusals(daemonSet, tally, old);
     if (refusals.length === 0) return false;
     tally.lackingCapacitySince.set(nodeName, this.#deps.clock.now());
@@ -230,7 +231,11 @@ export class DaemonPodWrites {
     let written: Pod | undefined;
     try {
       const record = reservation?.bound
-        ? await registry.createFromTemplate(this.#templates.templateFor(daemonSet, pod), nodeName)
+        ? await registry.createFromTemplate(
+            this.#templates.templateFor(revision.daemonSet, pod),
+            nodeName,
+            valuesTextOf(pod),
+          )
         : await registry.create(podKind, daemonSet.metadata.namespace, pod);
       written = record.object();
       return written;

@@ -35,7 +35,14 @@ export interface DaemonSetDeps {
   >;
   informers: Pick<
     Informers,
-    'pods' | 'nodes' | 'daemonSets' | 'controllerRevisions' | 'rolloutPolicies' | 'rollouts' | 'waitFor'
+    | 'pods'
+    | 'nodes'
+    | 'daemonSets'
+    | 'controllerRevisions'
+    | 'rolloutPolicies'
+    | 'rollouts'
+    | 'hostValues'
+    | 'waitFor'
   >;
   reservations: PodReservations;
   /** Where rollouts publish their status. */

@@ -8,11 +8,13 @@ import { type ObjectRef, refText } from '../../../shared/kube/objects/meta.js';
 import type { LabelSelector } from '../../../shared/kube/objects/selectors.js';
 import type { RolloutStatus } from '../../../shared/kube/rollouts/rollout-types.js';
 import { TimeSlice } from '../../../shared/process/time/time-slice.js';
+import type { CurrentRevision } from '../../decisions/daemonsets/daemon-node.js';
 import { templateGenerationOf } from '../../decisions/daemonsets/daemon-pod.js';
 import { daemonSetStatus, isSameStatus } from '../../decisions/daemonsets/daemonset-status.js';
 import { chooseReplacements } from '../../decisions/daemonsets/rolling-update.js';
 import { isRollingUpdate } from '../../decisions/daemonsets/update-strategy.js';
 import { daemonSetKind } from '../../kinds/index.js';
+import { fleetValues } from '../host-values/node-values.js';
 import type { ReconcileContext } from '../queue/reconcile-worker.js';
 import type { WorkQueue } from '../queue/work-queue.js';
 import { NO_ACTIONS, type NodeActions } from '../rollouts/node-actions.js';
@@ -95,22 +97,39 @@ export class DaemonSetFleetReconciler {
     const counted = await this.#count(daemonSet, hash);
     const { tally } = counted;
     const { actions, rollout } = await this.#chooseActions(daemonSet, counted, context);
+    // Values that changed meanwhile begin another rollout. Their hosts must not be updated by the decision about this one.
+    if (this.#currentRevision(daemonSet, hash).values !== tally.subject.current.values) {
+      context.requeueAfter(0);
+      return;
+    }
     this.#order(daemonSet, tally, actions);
     for (const name of tally.takeUnfrozen(counted.constraints)) this.#enqueueNode(daemonSet, tally, name);
     await this.#writeStatus(daemonSet, tally, rollout, context);
-    const stable = this.#rollouts.stableRevision(daemonSet, hash);
+    const stable = this.#rollouts.stableTemplate(daemonSet, tally.subject.current);
     const isInUse = (one: string) => one === stable || tally.carriedHashes.has(one);
     await this.#history.trim(daemonSet, old, isInUse, context);
   }
 
-  /** Returns the tally of this generation and hash. A new tally counts every node first. */
+  /** Without a policy, changed values start no rollout, so the tally is kept. */
+  #currentRevision(daemonSet: DaemonSet, hash: string): CurrentRevision {
+    const { updateStrategy } = daemonSet.spec;
+    const isGoverned = isRollingUpdate(updateStrategy) && this.#rollouts.policyOf(daemonSet) !== undefined;
+    const values = isGoverned ? fleetValues(this.#deps.informers.hostValues, daemonSet) : undefined;
+    return {
+      hash,
+      templateGeneration: templateGenerationOf(daemonSet),
+      ...(values === undefined ? {} : { values }),
+    };
+  }
+
+  /** Returns the tally of this generation, hash and values. A new tally counts every node first. */
   async #count(daemonSet: DaemonSet, hash: string): Promise<CountedDaemonSet> {
     const { uid = '', generation = 0 } = daemonSet.metadata;
-    const current = { hash, templateGeneration: templateGenerationOf(daemonSet) };
+    const current = this.#currentRevision(daemonSet, hash);
     const counted = this.#tallies.getOrStart(daemonSet.metadata, { uid, generation, current });
     const { tally } = counted;
     if (tally.isComplete) return counted;
-    counted.constraints = this.#rollouts.initialConstraints(daemonSet, hash);
+    counted.constraints = this.#rollouts.initialConstraints(daemonSet, current);
     const slice = new TimeSlice(this.#deps.clock);
     for (const name of nodeNamesOf(this.#deps.informers, daemonSet)) {
       const { hasWork, requeueAfterMs } = this.#nodes.observe(daemonSet, counted, name);

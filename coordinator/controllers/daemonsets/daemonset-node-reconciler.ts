@@ -1,6 +1,6 @@
 /** Reconciles one DaemonSet on one node. No other code creates or deletes its Pods. */
 import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
-import type { DaemonPod } from '../../decisions/daemonsets/daemon-node.js';
+import type { DaemonNode, DaemonPod } from '../../decisions/daemonsets/daemon-node.js';
 import { recordNode } from '../../decisions/daemonsets/node-record.js';
 import { isIdle, type NodeStep, nodeStep } from '../../decisions/daemonsets/node-step.js';
 import type { NodeUpdateStatus } from '../../decisions/daemonsets/rolling-update.js';
@@ -13,7 +13,7 @@ import type { DaemonSetDeps } from './daemonset-deps.js';
 import { fleetKey, nodeKey, parseKey } from './daemonset-keys.js';
 import { type DaemonNodeView, observeNode } from './daemonset-node-view.js';
 import type { CountedDaemonSet, DaemonSetTallies } from './daemonset-tallies.js';
-import type { OrderedAction } from './daemonset-tally.js';
+import type { DaemonSetTally, OrderedAction } from './daemonset-tally.js';
 
 /** Requests of the node reconciler for other reconciles. */
 interface NodeSignals {
@@ -44,7 +44,7 @@ export class DaemonSetNodeReconciler {
   readonly #writes: DaemonPodWrites;
 
   constructor(deps: DaemonSetDeps, tallies: DaemonSetTallies, signals: NodeSignals) {
-    const templates = new DaemonPodTemplates(deps.registry);
+    const templates = new DaemonPodTemplates(deps.registry, deps.informers);
     const hostHandovers = new HandoverWrites(deps.registry, templates);
     this.#capacity = new HandoverCapacity(deps, hostHandovers);
     this.#writes = new DaemonPodWrites(deps, { templates, hostHandovers, capacity: this.#capacity }, (key) =>
@@ -70,6 +70,7 @@ export class DaemonSetNodeReconciler {
     const backoff = tally.backoffs.get(nodeName);
     const step = nodeStep({ node, spec: daemonSet.spec, current, backoff, now });
     const record = recordNode(node, daemonSet.spec.minReadySeconds ?? 0, now);
+    this.#recordRefusedValues(daemonSet, tally, node);
     if (tally.record(nodeName, record)) this.#signals.tallyMoved(fleetKey(daemonSet));
     if (this.#writing.has(nodeKey(daemonSet, nodeName))) tally.markInProgress(nodeName);
     const settled = node.pods.find(
@@ -86,6 +87,17 @@ export class DaemonSetNodeReconciler {
       ...(settled === undefined ? {} : { settledHandover: settled }),
       ...(times.length > 0 ? { requeueAfterMs: Math.min(...times) - now } : {}),
     };
+  }
+
+  /** Records one Event for each new message, only for a node that lacks a Pod or keeps an old one. */
+  #recordRefusedValues(daemonSet: DaemonSet, { refusedValues }: DaemonSetTally, node: DaemonNode): void {
+    const { createRefusal, updateRefusal, name, pods } = node;
+    const isCurrent = pods.some(({ updated, terminating }) => updated && !terminating);
+    const message = node.shouldRun && !isCurrent ? (updateRefusal ?? createRefusal) : undefined;
+    const isNews = message !== undefined && refusedValues.get(name) !== message;
+    if (message === undefined) refusedValues.delete(name);
+    else refusedValues.set(name, message);
+    if (isNews) this.#deps.recordEvent(daemonSet, 'Warning', 'FailedCreate', `Error creating: ${message}`);
   }
 
   /** Forgets a deleted DaemonSet. */

@@ -24,6 +24,8 @@ import {
   PODS_BY_TARGET_NODE,
 } from '../../informers/informer.js';
 
+import { type HostValuesReader, nodeValues } from '../host-values/node-values.js';
+
 type Placer = (node: PlacementNode) => PlacementVerdict;
 
 /** Keyed by the informers' objects, which are replaced and never changed. */
@@ -42,6 +44,7 @@ export function placementVerdict(node: PlacementNode, daemonSet: DaemonSet): Pla
 export interface NodeReader {
   pods: Pick<Informers['pods'], 'indexed'>;
   nodes: Pick<Informers['nodes'], 'get' | 'list'>;
+  hostValues: HostValuesReader;
 }
 
 /** The relation of an object to a DaemonSet (pkg/controller ControllerRefManager). */
@@ -83,7 +86,11 @@ export function podsOnNode(
 }
 
 /** Returns the Pod of higher priority that has taken the room of this unbound Pod on the node. */
-export function preemptorOn({ pods, nodes }: NodeReader, nodeName: string, waiting: Pod): Pod | undefined {
+export function preemptorOn(
+  { pods, nodes }: Pick<NodeReader, 'pods' | 'nodes'>,
+  nodeName: string,
+  waiting: Pod,
+): Pod | undefined {
   const node = waiting.spec.nodeName ? undefined : nodes.get({ name: nodeName });
   if (!node) return undefined;
   const others = [PODS_BY_NOMINATED_NODE, PODS_BY_NODE].flatMap((index) => pods.indexed(index, nodeName));
@@ -91,7 +98,10 @@ export function preemptorOn({ pods, nodes }: NodeReader, nodeName: string, waiti
 }
 
 /** Returns all existing nodes, and nodes that only the DaemonSet's Pods name. */
-export function nodeNamesOf(informers: NodeReader, { metadata }: DaemonSet): Set<string> {
+export function nodeNamesOf(
+  informers: Pick<NodeReader, 'pods' | 'nodes'>,
+  { metadata }: DaemonSet,
+): Set<string> {
   const names = new Set<string>();
   for (const node of informers.nodes.list()) names.add(node.metadata.name);
   for (const pod of informers.pods.indexed(BY_OWNER, metadata.uid ?? '')) {
@@ -138,12 +148,16 @@ export function observeNode(
   const matcher = matcherOf(daemonSet);
   const { owned, claims } = podsOnNode(informers, daemonSet, matcher, name);
   const node = informers.nodes.get({ name });
+  const { own, updateRefusal } = currentOn(informers, daemonSet, current, node);
   const pods = owned.map((pod) => ({
-    ...toDaemonPod(pod, current, timeOf),
+    ...toDaemonPod(pod, own, timeOf),
     ...(preemptorOn(informers, name, pod) && { isPreempted: true }),
   }));
   // A pinned revision must not keep Pods of the current one. They would stay where they should not run.
   const hasCurrent = pods.some(({ updated, terminating }) => updated && !terminating);
+  const createRefusal = pinnedTo
+    ? currentOn(informers, pinnedTo, current, node).updateRefusal
+    : updateRefusal;
   return {
     node: {
       name,
@@ -151,10 +165,25 @@ export function observeNode(
       ...placementOn(node, daemonSet, hasCurrent ? undefined : pinnedTo),
       isAwaitingResync:
         restoredEpoch !== undefined && node?.metadata.annotations?.[RESYNCED_IN_EPOCH] !== restoredEpoch,
+      ...(createRefusal !== undefined && { createRefusal }),
+      ...(updateRefusal !== undefined && { updateRefusal }),
       pods,
     },
     claims,
   };
+}
+
+/** Returns the revision with the node's values, and why they cannot be rendered. */
+export function currentOn(
+  { hostValues }: Pick<NodeReader, 'hostValues'>,
+  daemonSet: DaemonSet,
+  current: CurrentRevision,
+  node: Node | undefined,
+): { own: CurrentRevision; updateRefusal?: string } {
+  const values = node && nodeValues(hostValues, daemonSet, node);
+  if (!values) return { own: current };
+  if (values.kind === 'refused') return { own: current, updateRefusal: values.message };
+  return { own: { ...current, nodeValues: values.text } };
 }
 
 /**

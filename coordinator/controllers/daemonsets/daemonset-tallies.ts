@@ -10,6 +10,7 @@ function isSameSubject(a: TallySubject, b: TallySubject): boolean {
     a.uid === b.uid &&
     a.generation === b.generation &&
     a.current.hash === b.current.hash &&
+    a.current.values === b.current.values &&
     a.current.templateGeneration === b.current.templateGeneration
   );
 }

@@ -61,6 +61,8 @@ export class DaemonSetTally implements Fleet {
   readonly backoffs = new Map<string, FailedPodBackoff>();
   /** Nodes that lack capacity for the successor of a handover, and since when, in ms since the epoch. */
   readonly lackingCapacitySince = new Map<string, number>();
+  /** Nodes whose next Pod cannot be rendered, with the message of their last Event. */
+  readonly refusedValues = new Map<string, string>();
   /** True when every node has been counted. Before that, sums and status are not valid. */
   isComplete = false;
   #covered = 0;

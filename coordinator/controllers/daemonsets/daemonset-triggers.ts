@@ -3,11 +3,15 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { ControllerRevision, DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
+import type { HostValues } from '../../../shared/kube/host-values/host-values-types.js';
 import { type Node, RESYNCED_IN_EPOCH } from '../../../shared/kube/nodes/node-types.js';
 import { controllerOf, type KubeObject, type ObjectMeta } from '../../../shared/kube/objects/meta.js';
 import { compileLabelSelector } from '../../../shared/kube/objects/selectors.js';
 import { type Pod, targetNodeOf } from '../../../shared/kube/pods/pod-types.js';
+import { changedScope } from '../../decisions/host-values/changed-scope.js';
+import { valueUsesOf } from '../../decisions/host-values/value-uses.js';
 import { BY_NAMESPACE, type Informers, type ObjectChange } from '../../informers/informer.js';
+import { nodeValues } from '../host-values/node-values.js';
 import { placementVerdict } from './daemonset-node-view.js';
 
 /** Called for keys that have to be reconciled. */
@@ -19,7 +23,7 @@ interface DaemonSetCalls {
 
 type TriggerInformers = Pick<
   Informers,
-  'pods' | 'nodes' | 'daemonSets' | 'controllerRevisions' | 'rolloutPolicies' | 'rollouts'
+  'pods' | 'nodes' | 'daemonSets' | 'controllerRevisions' | 'rolloutPolicies' | 'rollouts' | 'hostValues'
 >;
 
 /** Listens from now on. Objects that exist already count as new. */
@@ -44,6 +48,37 @@ export function watchDaemonSetTriggers(informers: TriggerInformers, calls: Daemo
   });
   informers.pods.onChange((change) => callForPod(informers, calls, change));
   informers.nodes.onChange((change) => callForNode(informers, calls, change));
+  informers.hostValues.onChange((change) => callForValues(informers, calls, change));
+}
+
+/** Only the hosts of the object, and only DaemonSets that use one of its changed keys. */
+function callForValues(
+  { daemonSets, nodes }: TriggerInformers,
+  calls: DaemonSetCalls,
+  { previous, current }: ObjectChange<HostValues>,
+): void {
+  const { namespace = '' } = (current ?? previous)?.metadata ?? {};
+  let hosts: readonly string[] | undefined;
+  for (const daemonSet of daemonSets.indexed(BY_NAMESPACE, namespace)) {
+    const { keys = [] } = valueUsesOf(daemonSet.spec.template) ?? {};
+    const changed = changedScope(previous?.spec, current?.spec, keys);
+    if (!changed) continue;
+    hosts = changed.named ?? hosts ?? selectedHosts(nodes.list(), [previous, current]);
+    for (const name of hosts) calls.node(daemonSet, name);
+    calls.fleet(daemonSet);
+  }
+}
+
+/** Returns the names of the hosts that one of the objects names or selects. */
+function selectedHosts(nodes: Iterable<Node>, objects: readonly (HostValues | undefined)[]): string[] {
+  const names = new Set<string>();
+  const present = objects.flatMap((object) => (object ? [object.spec] : []));
+  for (const { hosts = {} } of present) for (const name of Object.keys(hosts)) names.add(name);
+  const matchers = present.map(({ nodeSelector = {} }) => compileLabelSelector(nodeSelector));
+  for (const { metadata } of nodes) {
+    if (matchers.some((matcher) => matcher.matches(metadata.labels))) names.add(metadata.name);
+  }
+  return [...names];
 }
 
 /**
@@ -80,13 +115,24 @@ function callForPod(informers: TriggerInformers, calls: DaemonSetCalls, change: 
   }
 }
 
-/** Returns the fields that placement depends on. Heartbeats and status reports change none of them. */
+/** Returns the fields that placement and values depend on. Heartbeats and status reports change none of them. */
 function mattersToPlacement(node: KubeObject & Partial<Pick<Node, 'spec'>>) {
   return {
     labels: node.metadata.labels,
+    // Templates may use any annotation. `heardIn` is one of them.
+    annotations: node.metadata.annotations,
     taints: node.spec?.taints,
-    heardIn: heardIn(node),
   };
+}
+
+function isSameValues(
+  { hostValues }: TriggerInformers,
+  daemonSet: DaemonSet,
+  previous: Node,
+  current: Node,
+): boolean {
+  const [before, after] = [previous, current].map((node) => nodeValues(hostValues, daemonSet, node));
+  return isDeepStrictEqual(before, after);
 }
 
 function callForNode(informers: TriggerInformers, calls: DaemonSetCalls, change: ObjectChange<Node>): void {
@@ -96,9 +142,12 @@ function callForNode(informers: TriggerInformers, calls: DaemonSetCalls, change:
   const isUpdate = previous !== undefined && current !== undefined;
   if (isUpdate && isDeepStrictEqual(mattersToPlacement(previous), mattersToPlacement(current))) return;
   for (const daemonSet of informers.daemonSets.list()) {
-    if (isUpdate && heardIn(previous) === heardIn(current) && isSamePlacement(daemonSet, previous, current))
-      continue;
-    calls.node(daemonSet, name);
+    const isSame =
+      isUpdate &&
+      heardIn(previous) === heardIn(current) &&
+      isSamePlacement(daemonSet, previous, current) &&
+      isSameValues(informers, daemonSet, previous, current);
+    if (!isSame) calls.node(daemonSet, name);
   }
 }
 

@@ -36,7 +36,8 @@ export class HandoverCapacity {
     const old = node.pods.find(({ updated, terminating, handover }) => !updated && !terminating && !handover);
     const { namespace } = daemonSet.metadata;
     const pod = old && this.#deps.informers.pods.get({ ...(namespace ? { namespace } : {}), name: old.name });
-    if (!old || !pod || this.refusals(daemonSet, tally, pod).length === 0) {
+    const isRefused = node.updateRefusal !== undefined;
+    if (!old || !pod || isRefused || this.refusals(daemonSet, tally, pod).length === 0) {
       tally.lackingCapacitySince.delete(node.name);
       return node;
     }

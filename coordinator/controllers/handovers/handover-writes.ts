@@ -11,11 +11,10 @@ import {
 } from '../../../shared/kube/handovers/host-handover.js';
 import { ApiError } from '../../../shared/kube/objects/api-status.js';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
-import { daemonPod } from '../../decisions/daemonsets/daemon-pod.js';
 import type { HandoverTerms } from '../../decisions/handovers/handover-terms.js';
 import { podKind } from '../../kinds/index.js';
 import type { ObjectTemplate, Registry } from '../../registry/registry.js';
-import type { DaemonPodTemplates } from '../daemonsets/daemon-pod-templates.js';
+import { type DaemonPodTemplates, valuesTextOf } from '../daemonsets/daemon-pod-templates.js';
 
 /** Leaves the annotation unchanged. */
 const UNCHANGED = Symbol('unchanged');
@@ -40,11 +39,21 @@ export class HandoverWrites {
     terms: HandoverTerms,
   ): Promise<Pod> {
     const present = handoverOf(old)?.successor;
-    const isSame = present?.metadata.labels?.[REVISION_HASH_LABEL] === hash;
     const { nodeName = '' } = old.spec;
-    const successor = present && isSame ? present : await this.#admitted(daemonSet, hash, nodeName);
+    const isSame = present !== undefined && this.isSameSuccessor({ daemonSet, hash }, present, nodeName);
+    const successor = isSame ? present : await this.#admitted(daemonSet, hash, nodeName);
     const handover: HostHandover = { successor, ...terms };
     return this.#annotate(old, () => JSON.stringify(handover));
+  }
+
+  /** Returns true if the successor is of this revision and of the present values of its node. */
+  isSameSuccessor(
+    { daemonSet, hash }: { daemonSet: DaemonSet; hash: string },
+    successor: Pod,
+    nodeName: string,
+  ): boolean {
+    if (successor.metadata.labels?.[REVISION_HASH_LABEL] !== hash) return false;
+    return valuesTextOf(successor) === valuesTextOf(this.#templates.pod(daemonSet, nodeName, hash));
   }
 
   /**
@@ -70,7 +79,8 @@ export class HandoverWrites {
    * starts.
    */
   successor(daemonSet: DaemonSet, hash: string, nodeName: string): Pod {
-    return withoutCreationTime(this.#template(daemonSet, hash, nodeName).render(nodeName).object);
+    const { template, values } = this.#template(daemonSet, hash, nodeName);
+    return withoutCreationTime(template.render(nodeName, values).object);
   }
 
   /**
@@ -78,14 +88,18 @@ export class HandoverWrites {
    * check, so a handover must never bring a host a Pod that its namespace refuses.
    */
   async #admitted(daemonSet: DaemonSet, hash: string, nodeName: string): Promise<Pod> {
-    const template = this.#template(daemonSet, hash, nodeName);
-    return withoutCreationTime(await this.#registry.reviewFromTemplate(template, nodeName));
+    const { template, values } = this.#template(daemonSet, hash, nodeName);
+    return withoutCreationTime(await this.#registry.reviewFromTemplate(template, nodeName, values));
   }
 
-  #template(daemonSet: DaemonSet, hash: string, nodeName: string): ObjectTemplate<Pod> {
-    const pod = daemonPod(daemonSet, nodeName, hash);
+  #template(
+    daemonSet: DaemonSet,
+    hash: string,
+    nodeName: string,
+  ): { template: ObjectTemplate<Pod>; values: string | undefined } {
+    const pod = this.#templates.pod(daemonSet, nodeName, hash);
     pod.spec.nodeName = nodeName;
-    return this.#templates.templateFor(daemonSet, pod);
+    return { template: this.#templates.templateFor(daemonSet, pod), values: valuesTextOf(pod) };
   }
 
   /** `textOf` returns the annotation for the stored Pod. Undefined: none. */

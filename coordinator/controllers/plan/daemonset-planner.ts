@@ -22,6 +22,7 @@ import { BY_OWNER } from '../../informers/informer.js';
 import { semanticallyEqual } from '../../kinds/validation/semantic-equality.js';
 import { nodeNamesOf, observeNode, placementOn } from '../daemonsets/daemonset-node-view.js';
 import { DaemonSetTally } from '../daemonsets/daemonset-tally.js';
+import { fleetValues } from '../host-values/node-values.js';
 import { governingPolicy } from '../rollouts/rollout-decision.js';
 import type { OverlayInformers, PlanInformers } from './overlay-informers.js';
 import { type FirstReason, firstReason, maxOf, plannedHosts, plannedWaves } from './planned-hosts.js';
@@ -49,7 +50,6 @@ export async function planDaemonSet(subject: PlanSubject): Promise<DaemonSetPlan
   const current = currentOf(after, informers);
   const befores = await hostsBefore(subject, current, slice);
   const { uid = '', generation = 0 } = after.metadata;
-  const tally = new DaemonSetTally({ uid, generation, current });
   const timeline = new SimulationTimeline(clock.now());
   const started = timeline.now;
   const pace = measurePodTimings(informers.pods.indexed(BY_OWNER, uid));
@@ -57,6 +57,9 @@ export async function planDaemonSet(subject: PlanSubject): Promise<DaemonSetPlan
   const policy = isRollingUpdate(updateStrategy)
     ? governingPolicy(after, subject.overlay.policiesIn(after.metadata.namespace ?? ''))
     : undefined;
+  const values = policy && fleetValues(subject.overlay.nodeReader.hostValues, after);
+  const governed = values === undefined ? current : { ...current, values };
+  const tally = new DaemonSetTally({ uid, generation, current: governed });
   const refusal = await subject.refusalOf(daemonPod(after, befores[0]?.name ?? 'node', current.hash));
   const parts = { daemonSet: after, current, tally, timeline, pace };
   const hosts = new SimulatedHosts({

@@ -12,7 +12,7 @@ type RolloutPolicy = NonNullable<ReturnType<RolloutPolicies['get']>>;
 /** Informers that a plan reads. */
 export type PlanInformers = Pick<
   Informers,
-  'pods' | 'nodes' | 'daemonSets' | 'controllerRevisions' | 'rolloutPolicies' | 'rollouts'
+  'pods' | 'nodes' | 'daemonSets' | 'controllerRevisions' | 'rolloutPolicies' | 'rollouts' | 'hostValues'
 >;
 
 /** Objects that an apply would create or change. */
@@ -40,10 +40,11 @@ export class OverlayInformers {
   }
 
   get nodeReader(): NodeReader {
-    const { pods, nodes } = this.#informers;
+    const { pods, nodes, hostValues } = this.#informers;
     const changed = this.#nodes;
     return {
       pods,
+      hostValues,
       nodes: {
         get: (ref) => changed.get(ref.name) ?? nodes.get(ref),
         list: () => withChanged(nodes.list(), changed),

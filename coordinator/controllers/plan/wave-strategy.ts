@@ -10,6 +10,7 @@ import type { RolloutPolicy } from '../../../shared/kube/rollouts/rollout-policy
 import type { RolloutReasonCode } from '../../../shared/kube/rollouts/rollout-reason-codes.js';
 import type { Rollout } from '../../../shared/kube/rollouts/rollout-types.js';
 import { runInSlices, type TimeSlice } from '../../../shared/process/time/time-slice.js';
+import { rolloutRevision, templateHashOf } from '../../decisions/daemonsets/daemon-node.js';
 import { holdText, type ReasonCode } from '../../decisions/reasons/reason-code.js';
 import { nodeConnectivity } from '../../decisions/rollouts/node-rollout-facts.js';
 import type { PodTimings } from '../../decisions/rollouts/pod-timings.js';
@@ -61,11 +62,11 @@ export class WaveStrategy implements RolloutStrategy {
     this.#options = options;
     const { rollout, tally, policy } = options;
     this.#rollout = rollout;
-    const { hash } = tally.subject.current;
+    const revision = rolloutRevision(tally.subject.current);
     const { status } = rollout ?? {};
     const isFrozen = policy.spec.frozen === true || status?.steering?.frozen === true;
-    const isPinned = status !== undefined && !isRevisionCompleted(status, hash);
-    const stable = isPinned ? this.#other(stableRevisionIn(status, hash)) : undefined;
+    const isPinned = status !== undefined && !isRevisionCompleted(status, revision);
+    const stable = isPinned ? this.#other(stableRevisionIn(status, revision)) : undefined;
     this.constraints = { ...UNCONSTRAINED, pinnedRevision: () => stable, isFrozen: () => isFrozen };
   }
 
@@ -76,10 +77,11 @@ export class WaveStrategy implements RolloutStrategy {
     const previous = previousHash(revisions, hash);
     const nodes = await rankNodes({ tally, nodeOf, pods, status, previous, now: timeline.now, slice });
     const connectivity = (name: string) => nodeConnectivity(nodeOf(name));
-    const failedBefore = status?.revision === hash ? status.failedNodes : undefined;
+    const revision = rolloutRevision(tally.subject.current);
+    const failedBefore = status?.revision === revision ? status.failedNodes : undefined;
     const draw = {
       nodes,
-      revision: hash,
+      revision,
       connectivity: connectivity,
       failedAndReverted: failedBefore,
       now: () => timeline.now,
@@ -102,7 +104,7 @@ export class WaveStrategy implements RolloutStrategy {
         daemonSet,
         policy,
         waves: this.#waves,
-        revision: hash,
+        revision: rolloutRevision(tally.subject.current),
         rollout: this.#rollout,
         now,
         fleetSize,
@@ -163,8 +165,11 @@ export class WaveStrategy implements RolloutStrategy {
     return phase === 'Completed' ? undefined : message;
   }
 
-  #other(hash: string | undefined) {
-    const { daemonSet, revisions } = this.#options;
-    return pinnedRevisionOf(daemonSet, revisions, hash);
+  /** Like the controller: undefined if only the values differ. */
+  #other(revision: string | undefined) {
+    const { daemonSet, revisions, tally } = this.#options;
+    const hash = revision === undefined ? undefined : templateHashOf(revision);
+    const other = pinnedRevisionOf(daemonSet, revisions, hash);
+    return revision?.includes('+') && hash === tally.subject.current.hash ? undefined : other;
   }
 }

@@ -138,7 +138,9 @@ export class ImagePrePuller {
     const present = this.#pulls.get(key);
     if (present?.tally === tally && present.policy === version) return present;
     const { containers, initContainers = [] } = daemonSet.spec.template.spec;
-    const images = [...new Set([...initContainers, ...containers].map(({ image }) => image))];
+    // An image with host values differs from host to host.
+    const fixed = [...initContainers, ...containers].filter(({ image }) => !image?.includes('$('));
+    const images = [...new Set(fixed.map(({ image }) => image))];
     const dueAt = this.#dueTimes(policy);
     const byWave: { name: string; dueAt: number; site: Site }[][] = [];
     const running: Pulls['running'] = new Map();

@@ -7,6 +7,11 @@ import type { ControllerRevision, DaemonSet } from '../../../shared/kube/daemons
 import { controllerOf, refText } from '../../../shared/kube/objects/meta.js';
 import type { RolloutPolicy } from '../../../shared/kube/rollouts/rollout-policy-types.js';
 import type { Rollout, RolloutStatus, SteeringStatus } from '../../../shared/kube/rollouts/rollout-types.js';
+import {
+  type CurrentRevision,
+  rolloutRevision,
+  templateHashOf,
+} from '../../decisions/daemonsets/daemon-node.js';
 import { revisionHashOf } from '../../decisions/daemonsets/template-revision.js';
 import { isRollingUpdate } from '../../decisions/daemonsets/update-strategy.js';
 import { handoverTerms } from '../../decisions/handovers/handover-terms.js';
@@ -76,10 +81,11 @@ export class RolloutReconciler {
     return governingPolicy(daemonSet, this.#deps.informers.rolloutPolicies.indexed(BY_NAMESPACE, namespace));
   }
 
-  /** Returns the hash of the revision to which a rollout of `hash` would roll back. */
-  stableRevision(daemonSet: DaemonSet, hash: string): string | undefined {
+  /** Returns the hash of the template to which a rollout of `current` would roll back. */
+  stableTemplate(daemonSet: DaemonSet, current: CurrentRevision): string | undefined {
     const { status } = this.#own(daemonSet) ?? {};
-    return status && stableRevisionIn(status, hash);
+    const stable = status && stableRevisionIn(status, rolloutRevision(current));
+    return stable === undefined ? undefined : templateHashOf(stable);
   }
 
   /** Drops all state in memory. */
@@ -114,14 +120,17 @@ export class RolloutReconciler {
    * Returns the constraints until the waves of a new tally are assigned. Nodes are pinned to the stable revision:
    * otherwise one could be updated before its wave opens.
    */
-  initialConstraints(daemonSet: DaemonSet, hash: string): RolloutConstraints {
+  initialConstraints(daemonSet: DaemonSet, current: CurrentRevision): RolloutConstraints {
     const policy = isRollingUpdate(daemonSet.spec.updateStrategy) && this.policyOf(daemonSet);
     if (!policy) return UNCONSTRAINED;
     const { status } = this.#own(daemonSet) ?? {};
     const isFrozen = policy.spec.frozen === true || status?.steering?.frozen === true;
     const classOf = compileMaintenanceSchedules(policy.spec);
-    const isPinned = status !== undefined && !isRevisionCompleted(status, hash);
-    const stable = isPinned ? this.#revision(daemonSet, stableRevisionIn(status, hash)) : undefined;
+    const revision = rolloutRevision(current);
+    const isPinned = status !== undefined && !isRevisionCompleted(status, revision);
+    const stable = isPinned
+      ? this.#stable(daemonSet, stableRevisionIn(status, revision), current)
+      : undefined;
     return {
       ...UNCONSTRAINED,
       pinnedRevision: () => stable,
@@ -140,13 +149,14 @@ export class RolloutReconciler {
     context: ReconcileContext,
   ): Promise<RolloutStep> {
     const { clock, informers, timeOf } = this.#deps;
-    const { hash } = tally.subject.current;
+    const { current } = tally.subject;
+    const revision = rolloutRevision(current);
     const { waves, pace } = await this.#wavesFor(daemonSet, policy, tally);
     const rollout = this.#own(daemonSet);
     const decision = decideRollout({
-      ...{ daemonSet, policy, waves, pace, revision: hash, rollout, now: clock.now(), timeOf },
+      ...{ daemonSet, policy, waves, pace, revision, rollout, now: clock.now(), timeOf },
       fleetSize: informers.nodes.size,
-      previous: previousHash(this.#revisions(daemonSet), hash),
+      previous: previousHash(this.#revisions(daemonSet), current.hash),
       isKept: (one) => this.#revision(daemonSet, one) !== undefined,
     });
     const { verdict, counts, progress, isOpen, nodeStatus: stanceOf, requeueAt, nextWindowAt } = decision;
@@ -157,12 +167,12 @@ export class RolloutReconciler {
       waves,
       tally,
     );
-    if (rollout?.status && rollout.status.revision !== hash) {
+    if (rollout?.status && rollout.status.revision !== revision) {
       await this.#history.keep(daemonSet, rollout, SUPERSEDED_BY_REVISION, context);
     }
     await this.#statusWriter.write({ daemonSet, policy }, rollout, status, context);
     await this.#history.trim(daemonSet, policy.spec.rolloutHistoryLimit, context);
-    const stable = this.#revision(daemonSet, verdict.memory.stable);
+    const stable = this.#stable(daemonSet, verdict.memory.stable, current);
     const { steering } = verdict.memory;
     const termsFor = handoverTerms(policy.spec, steering, clock.now());
     const overridden = overriddenHandovers(policy, tally, steering);
@@ -198,7 +208,9 @@ export class RolloutReconciler {
   ): RolloutStatus {
     const { informers, clock } = this.#deps;
     const { metadata, status: before } = this.#own(daemonSet) ?? { metadata: { generation: 1 } };
-    const revision = this.#revisions(daemonSet).find((one) => revisionHashOf(one) === status.revision);
+    const revision = this.#revisions(daemonSet).find(
+      (one) => revisionHashOf(one) === templateHashOf(status.revision),
+    );
     const failing = newFailures({ status, before }, waves, tally, informers);
     const failedNodes = status.failure === undefined ? [] : waves.failedNames(MAX_FAILED_NODES);
     const ended = withOutcome(status, before, {
@@ -224,8 +236,19 @@ export class RolloutReconciler {
     return this.#deps.informers.controllerRevisions.indexed(BY_OWNER, metadata.uid ?? '');
   }
 
-  #revision(daemonSet: DaemonSet, hash: string | undefined): PinnedRevision | undefined {
+  #revision(daemonSet: DaemonSet, revision: string | undefined): PinnedRevision | undefined {
+    const hash = revision === undefined ? undefined : templateHashOf(revision);
     return pinnedRevisionOf(daemonSet, this.#revisions(daemonSet), hash);
+  }
+
+  /** Undefined if only the values differ: earlier values are not kept, so no Pod can be made of them. */
+  #stable(
+    daemonSet: DaemonSet,
+    revision: string | undefined,
+    current: CurrentRevision,
+  ): PinnedRevision | undefined {
+    const stable = this.#revision(daemonSet, revision);
+    return stable?.hash === current.hash ? undefined : stable;
   }
 
   /** Assigns the waves again if the tally or the policy changed. */

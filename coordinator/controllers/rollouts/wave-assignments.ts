@@ -8,6 +8,7 @@ import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 import type { RolloutPolicy } from '../../../shared/kube/rollouts/rollout-policy-types.js';
 import type { RolloutStatus } from '../../../shared/kube/rollouts/rollout-types.js';
 import { runInSlices, TimeSlice } from '../../../shared/process/time/time-slice.js';
+import { rolloutRevision, templateHashOf } from '../../decisions/daemonsets/daemon-node.js';
 import { contactOf } from '../../decisions/nodes/node-contact.js';
 import { HEALTH, healthOf, lastRestartOf } from '../../decisions/rollouts/node-health-rank.js';
 import { type NodeConnectivity, nodeConnectivity } from '../../decisions/rollouts/node-rollout-facts.js';
@@ -82,7 +83,7 @@ export class WaveAssignments {
     const { uid = '' } = daemonSet.metadata;
     const isBarredHere = (hash: string) =>
       isBarred(informers.rollouts.indexed(BY_OWNER, uid).filter(isPastRollout), hash);
-    const revision = tally.subject.current.hash;
+    const revision = rolloutRevision(tally.subject.current);
     const { status } = subject;
     const failedBefore = status?.revision === revision ? status.failedNodes : undefined;
     const input = {
@@ -189,9 +190,12 @@ export async function rankNodes(ranking: Ranking): Promise<PlannedNode[]> {
 }
 
 function revisionIn({ tally, status, previous, timeOf = Date.parse }: Ranking): RankedRevision {
-  const { hash } = tally.subject.current;
-  const stable = (status && stableRevisionIn(status, hash)) ?? previous;
-  if (status?.revision !== hash) return { hash, stable, startedAt: undefined };
+  const { current } = tally.subject;
+  const { hash } = current;
+  const revision = rolloutRevision(current);
+  const kept = (status && stableRevisionIn(status, revision)) ?? previous;
+  const stable = kept === undefined ? undefined : templateHashOf(kept);
+  if (status?.revision !== revision) return { hash, stable, startedAt: undefined };
   // The Pods from before a retry belong to the same rollout.
   return { hash, stable, startedAt: status.retryTime ? 0 : timeOf(status.startTime) };
 }

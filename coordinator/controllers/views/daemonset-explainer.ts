@@ -1,6 +1,7 @@
 /** Explains where a DaemonSet runs and where not. Implements the API's `Explain` from the informers, without writes. */
 
 import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
+import type { Node } from '../../../shared/kube/nodes/node-types.js';
 import { notFound } from '../../../shared/kube/objects/api-status.js';
 import { type ObjectRef, type Timestamp, toTimestamp } from '../../../shared/kube/objects/meta.js';
 import { compileLabelSelector, type Matcher } from '../../../shared/kube/objects/selectors.js';
@@ -12,6 +13,7 @@ import type { CurrentRevision } from '../../decisions/daemonsets/daemon-node.js'
 import { templateGenerationOf } from '../../decisions/daemonsets/daemon-pod.js';
 import { revisionHistory } from '../../decisions/daemonsets/revision-history.js';
 import { revisionHashOf } from '../../decisions/daemonsets/template-revision.js';
+import { type ShownValue, shownValue } from '../../decisions/host-values/shown-value.js';
 import { explainPlacement, type RuleResult } from '../../decisions/placement/placement-explanation.js';
 import {
   type CreateRefusal,
@@ -19,13 +21,15 @@ import {
   REASON_CODES,
   type Reason,
   type ReasonCode,
+  type ReasonInput,
   reasonFor,
 } from '../../decisions/reasons/reason-code.js';
 import { fleetSentence, reasonSentence } from '../../decisions/reasons/reason-sentence.js';
 import { BY_OWNER, type Informers } from '../../informers/informer.js';
 import { daemonSetKind, nodeKind, rolloutKind } from '../../kinds/index.js';
 import type { CreateRefusals } from '../daemonsets/create-refusals.js';
-import { nodeNamesOf, podsOnNode, preemptorOn } from '../daemonsets/daemonset-node-view.js';
+import { currentOn, nodeNamesOf, podsOnNode, preemptorOn } from '../daemonsets/daemonset-node-view.js';
+import { nodeValues } from '../host-values/node-values.js';
 import type { ActiveRollouts } from '../rollouts/rollout-constraints.js';
 import { type PodVersion, PodVersions } from './pod-versions.js';
 
@@ -35,6 +39,8 @@ interface NodeAnswer {
   sentence: string;
   rules: RuleResult[];
   pod?: string;
+  /** Values that the node's Pod is rendered from. Absent: the template uses none, or one of them is missing. */
+  values?: ShownValue[];
   failedCreate?: FailedCreate;
   /** Present if a policy governs the DaemonSet. */
   rollout?: { code: RolloutReasonCode; wave: string };
@@ -79,7 +85,7 @@ function isSelected({ code, wave }: NodeRolloutStatus, filter: HostsFilter): boo
 }
 
 interface DaemonSetExplainerDeps {
-  informers: Pick<Informers, 'pods' | 'nodes' | 'daemonSets' | 'controllerRevisions'>;
+  informers: Pick<Informers, 'pods' | 'nodes' | 'daemonSets' | 'controllerRevisions' | 'hostValues'>;
   clock: Clock;
   rollouts: Pick<ActiveRollouts, 'nodeStatus' | 'rolloutOf'>;
   refusals: Pick<CreateRefusals, 'of'>;
@@ -112,9 +118,17 @@ export class DaemonSetExplainer {
     if (!node && pods.length === 0) throw notFound(nodeKind, nodeName);
     const rollout = this.#deps.rollouts.nodeStatus(ref, nodeName);
     const preemptor = this.#preemptor(pods, nodeName);
-    const reason = reasonFor({ ...subject, node, pods, rollout, preemptor });
+    const reason = reasonFor({
+      ...subject,
+      ...this.#valuesOf(subject, node),
+      node,
+      pods,
+      rollout,
+      preemptor,
+    });
     return {
       code: reason.code,
+      ...this.#shownValues(subject, node),
       sentence: sentenceOf(subject, nodeName, reason),
       rules: node ? explainPlacement(node, daemonSet.spec.template.spec) : [],
       ...(reason.pod === undefined ? {} : { pod: reason.pod }),
@@ -205,7 +219,22 @@ export class DaemonSetExplainer {
   #reason(subject: Subject, nodeName: string, pods: readonly Pod[]): Reason {
     const node = this.#deps.informers.nodes.get({ name: nodeName });
     const rollout = this.#deps.rollouts.nodeStatus(subject.daemonSet.metadata, nodeName);
-    return reasonFor({ ...subject, node, pods, rollout, preemptor: this.#preemptor(pods, nodeName) });
+    const preemptor = this.#preemptor(pods, nodeName);
+    return reasonFor({ ...subject, ...this.#valuesOf(subject, node), node, pods, rollout, preemptor });
+  }
+
+  /** Returns the revision with the node's values, and the refusal of values that cannot be rendered. */
+  #valuesOf(
+    { daemonSet, current }: Subject,
+    node: Node | undefined,
+  ): Pick<ReasonInput, 'current' | 'refusedValues'> {
+    const { own, updateRefusal } = currentOn(this.#deps.informers, daemonSet, current, node);
+    return { current: own, refusedValues: updateRefusal };
+  }
+
+  #shownValues({ daemonSet }: Subject, node: Node | undefined): Pick<NodeAnswer, 'values'> {
+    const values = node && nodeValues(this.#deps.informers.hostValues, daemonSet, node);
+    return values?.kind === 'resolved' ? { values: values.values.map(shownValue) } : {};
   }
 }
 

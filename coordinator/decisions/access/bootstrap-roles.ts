@@ -119,7 +119,7 @@ const EDIT_RULES = [
   ...WORKLOADS.map(([group, resources]) => rule(WRITE, group, ...resources)),
   rule(WRITE, APPS, 'deployments/rollback'),
   rule([...WRITE, ...READ], COORDINATION, 'leases'),
-  rule(WRITE, FLEET_GROUP, 'rolloutpolicies', 'rollouts'),
+  rule(WRITE, FLEET_GROUP, 'hostvalues', 'rolloutpolicies', 'rollouts'),
 ];
 
 const VIEW_RULES = [
@@ -146,6 +146,7 @@ const VIEW_RULES = [
     READ,
     FLEET_GROUP,
     'daemonsets/why',
+    'hostvalues',
     'rolloutpolicies',
     'rolloutpolicies/calendar',
     'rollouts',

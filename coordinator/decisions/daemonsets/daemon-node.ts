@@ -14,8 +14,9 @@ import {
   withdrawnHandoverOf,
   withdrawnMessage,
 } from '../../../shared/kube/handovers/host-handover.js';
+import { HOST_VALUES_ANNOTATION } from '../../../shared/kube/host-values/rendered-values.js';
 import { findCondition } from '../../../shared/kube/objects/conditions.js';
-import { toTimestamp } from '../../../shared/kube/objects/meta.js';
+import { type ObjectMeta, toTimestamp } from '../../../shared/kube/objects/meta.js';
 import { isPodTerminal, type Pod, type PodPhase } from '../../../shared/kube/pods/pod-types.js';
 import { isPreemptedByHost, podFailureReason } from '../reasons/pod-progress.js';
 import { AHEAD_MS } from '../restore/stored-time.js';
@@ -77,6 +78,10 @@ export interface DaemonNode {
   shouldContinueRunning: boolean;
   /** The node is pinned to a revision that does not run there, so no Pod is created. */
   isBlocked?: boolean;
+  /** Why the node's next Pod cannot be rendered: a value is missing, contradictory or unusable. No Pod is created. */
+  createRefusal?: string;
+  /** Likewise for a Pod of the current revision. The node keeps its old Pod. */
+  updateRefusal?: string;
   /** The store was restored from a backup, and the host has not reported its Pods since. */
   isAwaitingResync?: boolean;
   pods: readonly DaemonPod[];
@@ -88,10 +93,31 @@ export interface CurrentRevision {
   hash: string;
   /** Undefined: the DaemonSet has no template generation, and no Pod matches by it. */
   templateGeneration: number | undefined;
+  /** Identifies the HostValues that the template uses in the fleet. Only for a DaemonSet with a RolloutPolicy. */
+  values?: string;
+  /** The values annotation of a current Pod on one node. Absent: any, because the template uses no values. */
+  nodeValues?: string;
 }
 
-/** Returns true if a Pod was made from the current template (util.IsPodUpdated). */
-export function isPodUpdated(labels: Record<string, string> | undefined, current: CurrentRevision): boolean {
+/**
+ * Returns the name of the revision in a rollout. Changed values are another rollout of the same template. A hash
+ * contains no "+".
+ */
+export function rolloutRevision({ hash, values }: Pick<CurrentRevision, 'hash' | 'values'>): string {
+  return values === undefined ? hash : `${hash}+${values}`;
+}
+
+/** Returns the hash of the template of a rollout's revision. */
+export function templateHashOf(revision: string): string {
+  return revision.split('+')[0] ?? revision;
+}
+
+type PodMeta = Pick<ObjectMeta, 'labels' | 'annotations'>;
+
+/** Returns true if a Pod was made from the current template (util.IsPodUpdated) and the current values of its node. */
+export function isPodUpdated({ labels, annotations }: PodMeta, current: CurrentRevision): boolean {
+  const { nodeValues } = current;
+  if (nodeValues !== undefined && annotations?.[HOST_VALUES_ANNOTATION] !== nodeValues) return false;
   const byHash = current.hash !== '' && labels?.[REVISION_HASH_LABEL] === current.hash;
   const byGeneration =
     current.templateGeneration !== undefined &&
@@ -122,7 +148,7 @@ export function toDaemonPod(pod: Pod, current: CurrentRevision, timeOf = Date.pa
     ready: ready?.status === 'True',
     ...(since === undefined ? {} : { readySince: since }),
     ...(hash === undefined ? {} : { hash }),
-    updated: isPodUpdated(pod.metadata.labels, current),
+    updated: isPodUpdated(pod.metadata, current),
     ...(handover && { handover }),
     ...(isUnconfirmed && ready?.status === 'True' && { confirming: true }),
     ...(trouble === undefined ? {} : { failureReason: trouble }),
@@ -160,9 +186,10 @@ function pendingHandoverOf(
   const handover = handoverOf(pod);
   if (!handover && withdrawn === undefined) return undefined;
   // A host may have started a withdrawn handover. If it is lost, only the revision of that handover has failed.
-  const labels =
-    handover?.successor.metadata.labels ??
-    (revision === undefined ? undefined : { [REVISION_HASH_LABEL]: revision });
+  const metadata =
+    handover?.successor.metadata ??
+    (revision === undefined ? undefined : { labels: { [REVISION_HASH_LABEL]: revision } });
+  const wanted = handover ? current : { ...current, nodeValues: undefined };
   const waiting =
     condition?.reason === WITHDRAWN ? undefined : (condition?.reason as HandoverBlockReason | undefined);
   const waitingSince = timeOf(condition?.lastTransitionTime ?? '');
@@ -180,7 +207,7 @@ function pendingHandoverOf(
     ...(windows && { windows, lastWindowEndsAt: Math.max(0, ...windows.map(({ until }) => until)) }),
     ...(isHeld && { holdEndsAt: waitingSince + holdMs }),
     ...(withdrawn !== undefined && { withdrawn: isHeard ? 'Acknowledged' : 'Unacknowledged' }),
-    ...(labels && !isPodUpdated(labels, current) && { isOutdated: true }),
+    ...(metadata && !isPodUpdated(metadata, wanted) && { isOutdated: true }),
   };
 }
 

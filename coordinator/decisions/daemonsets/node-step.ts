@@ -67,8 +67,8 @@ export function nodeStep(input: NodeStepInput): NodeStep {
   return keepStep(input, live);
 }
 
-function mayCreate({ isAwaitingResync, isBlocked }: DaemonNode): boolean {
-  return !isAwaitingResync && !isBlocked;
+function mayCreate({ isAwaitingResync, isBlocked, createRefusal }: DaemonNode): boolean {
+  return !isAwaitingResync && !isBlocked && createRefusal === undefined;
 }
 
 /** Without a Node object, bound Pods are left to the Pod garbage collector. Unbound Pods can never start. */
@@ -105,12 +105,13 @@ function excess(running: readonly DaemonPod[]): DaemonPod[] {
   return [...running].sort(comparePods).slice(1);
 }
 
-/** Keeps one Pod of the current hash and one other. The other is deleted once the current one is available. */
+/** Keeps one Pod of the current hash and values, and one other. The other is deleted once the current one is available. */
 function excessWithSurge({ current, spec, now }: NodeStepInput, running: readonly DaemonPod[]): DaemonPod[] {
   if (running.length <= 1) return [];
   const sorted = [...running].sort(comparePods);
-  const kept = sorted.find((pod) => pod.hash === current.hash);
-  const old = sorted.find((pod) => pod.hash !== current.hash);
+  const isCurrent = (pod: DaemonPod) => pod.hash === current.hash && pod.updated;
+  const kept = sorted.find(isCurrent);
+  const old = sorted.find((pod) => !isCurrent(pod));
   const surplus = sorted.filter((pod) => pod !== kept && pod !== old);
   if (!kept || !old) return surplus;
   const isReplaced = !old.ready || isAvailable(kept, spec.minReadySeconds ?? 0, now);

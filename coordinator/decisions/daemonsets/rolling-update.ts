@@ -28,7 +28,8 @@ interface UpdateStateParts {
  * one old and one new Pod side by side (surge). `inProgress`: an action was ordered, and its result is not observed
  * yet. `handedOver`: the host replaces the Pod itself, and may do so at any time. `awaitingResync`: the store was
  * restored from a backup and the host has not reported since. `blocked`: the node has no Pod and gets none, because the
- * revision to which it is pinned does not run there.
+ * revision to which it is pinned does not run there. `unresolved`: the node keeps its old Pod or none, because a value
+ * that the next Pod needs is missing; it uses no budget.
  */
 const UPDATE_STATES = {
   excess: {},
@@ -45,6 +46,7 @@ const UPDATE_STATES = {
   handedOver: { old: true },
   awaitingResync: { pending: true },
   blocked: { pending: true },
+  unresolved: { pending: true },
 } as const satisfies Record<string, UpdateStateParts>;
 
 export type NodeUpdateState = keyof typeof UPDATE_STATES;
@@ -98,6 +100,8 @@ export function nodeUpdateStatus(
   const available = (pod: DaemonPod | undefined) =>
     pod !== undefined && !pod.confirming && isAvailable(pod, minReadySeconds, now);
   const covered = available(oldPod ?? newPod);
+  if (node.updateRefusal !== undefined && node.shouldRun && !newPod && !mayStartOf(oldPod, now))
+    return { state: 'unresolved', covered };
   if (!oldPod) {
     if (!newPod) return { state: node.isBlocked ? 'blocked' : 'empty', covered };
     // The template was changed back after the handover was requested. Until it is withdrawn, the host may start it.
@@ -111,6 +115,10 @@ export function nodeUpdateStatus(
   if (handover && mayStart(handover, now)) return { state: 'handedOver', ...about };
   if (node.shouldRun) return { state: covered ? 'oldAvailable' : 'oldUnavailable', ...about };
   return { state: covered ? 'retiringAvailable' : 'retiringUnavailable', ...about };
+}
+
+function mayStartOf(pod: DaemonPod | undefined, now: number): boolean {
+  return pod?.handover !== undefined && mayStart(pod.handover, now);
 }
 
 /** A host may start a handover until it acknowledges that it was withdrawn. */

@@ -82,6 +82,8 @@ export interface ReasonInput {
   preemptor?: Pod | undefined;
   /** Set if the API refused the last create of a Pod of the current revision, on any node. */
   refusal?: CreateRefusal | undefined;
+  /** Why the node's Pod cannot be rendered: a value is missing, contradictory or unusable. */
+  refusedValues?: string | undefined;
 }
 
 /** Refused creates of a DaemonSet's Pods since the last accepted one. Times are ms since the epoch. */
@@ -169,9 +171,10 @@ function objectionReason(
 }
 
 /** For a node that should have a Pod, but has none. */
-function dueReason({ rollout, refusal }: ReasonInput): Reason {
+function dueReason({ rollout, refusal, refusedValues }: ReasonInput): Reason {
   const hold = rollout && holdText(rollout);
   if (rollout && hold !== undefined && isHold(rollout.code)) return { code: rollout.code, because: hold };
+  if (refusedValues !== undefined) return { code: 'FailedCreate', because: refusedValues };
   if (refusal) return { code: 'FailedCreate', because: refusalText(refusal) };
   return { code: 'Creating', because: 'the node is eligible and its Pod is due' };
 }
@@ -193,7 +196,7 @@ export function refusalText({ message, count, firstAt, lastAt }: CreateRefusal):
 }
 
 function podReason(input: ReasonInput, { pod, view }: Held): Reason {
-  const { daemonSet, rollout, refusal } = input;
+  const { daemonSet, rollout, refusal, refusedValues } = input;
   const { spec } = daemonSet;
   const rolling = isRollingUpdate(spec.updateStrategy);
   const about = { pod: view.name };
@@ -210,19 +213,24 @@ function podReason(input: ReasonInput, { pod, view }: Held): Reason {
     const yet = view.confirming ? ', and its host has not confirmed it yet' : '';
     return { code, ...about, because: `${because}${yet}` };
   }
+  const older = view.hash === input.current.hash ? 'older host values' : 'an older template';
   const held = rollout && holdOf(rollout);
+  if (rolling && refusedValues !== undefined) {
+    const because = `it is of an older template, and the next Pod cannot be made: ${refusedValues}`;
+    return { code: 'FailedCreate', ...about, because };
+  }
   if (rolling && rollout && isHold(held)) {
     return { code: held, ...about, because: `${HOLDS[held](rollout)}${hostsOwnWord(pod, held)}` };
   }
   if (rolling && refusal) {
-    const next = `it is of an older template, and the next Pod is refused: ${refusalText(refusal)}`;
+    const next = `it is of ${older}, and the next Pod is refused: ${refusalText(refusal)}`;
     return { code: 'FailedCreate', ...about, because: next };
   }
   const isLeft = !rolling && code === 'Running';
   return {
     code: rolling ? 'Updating' : isLeft ? 'UpdateOnDelete' : code,
     ...about,
-    because: `it is of an older template, and ${because}`,
+    because: `it is of ${older}, and ${because}`,
   };
 }
 

@@ -84,6 +84,9 @@ export function rolloutCode(
   return rollout.phase === 'Soaking' && host.wave === rollout.wave ? 'Soaking' : 'Updated';
 }
 
+/** `unresolved`: the explanation names the missing value. */
+const PENDING_CREATE: ReadonlySet<string> = new Set(['empty', 'blocked', 'unresolved']);
+
 /** Why the update of a host has not started. */
 function holdCode({ wave, detail, state }: HostRolloutState, rollout: RolloutPhaseInfo): RolloutReasonCode {
   const { phase } = rollout;
@@ -93,7 +96,7 @@ function holdCode({ wave, detail, state }: HostRolloutState, rollout: RolloutPha
   if (phase === 'Frozen') return 'Frozen';
   if (phase === 'Paused') return 'RolloutPaused';
   const isOpen = wave <= rollout.wave;
-  if (isOpen && condition === 'none' && (pods === 'empty' || pods === 'blocked')) return 'Updating';
+  if (isOpen && condition === 'none' && PENDING_CREATE.has(pods)) return 'Updating';
   if (isOpen && phase === 'Completed' && rollout.isHalted) return 'RolloutPaused';
   if (isOpen && condition === 'awaitingResync') return 'AwaitingResync';
   if (isOpen) return awaitsWindow(state) ? 'OutsideWindow' : 'Budget';

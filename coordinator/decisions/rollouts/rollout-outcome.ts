@@ -1,6 +1,7 @@
 /** The record of a rollout that ended: when it ended, and why hosts failed. */
 import { toTimestamp } from '../../../shared/kube/objects/meta.js';
 import type { HostFailure, Rollout, RolloutStatus } from '../../../shared/kube/rollouts/rollout-types.js';
+import { templateHashOf } from '../daemonsets/daemon-node.js';
 import { withConditions } from './rollout-conditions.js';
 
 /** Maximum number of failures in a status. */
@@ -76,13 +77,17 @@ function withFailedOf(before: RolloutStatus | undefined, status: RolloutStatus):
  * with it later: other hosts may have to roll back to it.
  */
 export function isBarred(past: readonly Rollout[], hash: string): boolean {
-  const own = past.flatMap(({ status }) => (status?.revision === hash ? status : []));
+  // Changed values of a template that was completed before are no failure of the template.
+  const own = past.flatMap(({ status }) =>
+    status && templateHashOf(status.revision) === hash ? status : [],
+  );
   const last = own.reduce<RolloutStatus | undefined>(
     (latest, one) => (latest && Date.parse(latest.startTime) > Date.parse(one.startTime) ? latest : one),
     undefined,
   );
   if (last?.failure === undefined) return false;
-  return last.completionTime === undefined && last.stableRevision !== hash;
+  const stable = templateHashOf(last.stableRevision ?? '');
+  return last.completionTime === undefined && stable !== hash;
 }
 
 /** Why a rollout ended. */

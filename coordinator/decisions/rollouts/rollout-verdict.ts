@@ -1,6 +1,7 @@
 /** Decides how far a rollout by waves may go: which waves are open, and what blocks the next one. */
 import { countText, toTimestamp } from '../../../shared/kube/objects/meta.js';
 import type { RolloutPhase } from '../../../shared/kube/rollouts/rollout-types.js';
+import { templateHashOf } from '../daemonsets/daemon-node.js';
 import { exceededBudget } from './failure-budget.js';
 import {
   outstanding,
@@ -95,6 +96,11 @@ function failed(memory: RolloutMemory, failure: string, input: RolloutInput): Ro
   const { stable, rolledBack } = memory;
   const phase = rolledBack ? 'RolledBack' : 'Failed';
   if (!rollsBack || stable === undefined) return stopped(memory, phase, failure);
+  // Earlier values are not stored. A Pod that is deleted would get the failed values again, in an endless loop.
+  if (templateHashOf(stable) === templateHashOf(memory.revision)) {
+    const remedy = 'no rollback: only HostValues have changed; change them back to replace the Pods';
+    return stopped(memory, 'Failed', `${failure}; ${remedy}`);
+  }
   const left = sum(waves, 'onRevision');
   const hasRolledBack = memory.completedAt === undefined && left === 0;
   // Without the stable revision, deleted Pods would be created of the failed revision again, in an endless loop.

@@ -8,6 +8,7 @@ import type {
 } from '../../../shared/kube/daemonsets/daemonset-types.js';
 import type { IntOrString } from '../../../shared/kube/objects/meta.js';
 import { compileLabelSelector } from '../../../shared/kube/objects/selectors.js';
+import { validateResourceValues } from '../host-values/resource-values-validation.js';
 import type { FieldError } from '../kind.js';
 import { validatePodTemplate } from '../pods/spec-validation/pod-spec-validation.js';
 import { validateNonNegative } from '../pods/spec-validation/value-validation.js';
@@ -91,6 +92,7 @@ export function validateDaemonSet({ spec }: DaemonSet): FieldError[] {
     ...validateSelector(spec),
     ...validatePodTemplate(spec.template, 'spec.template'),
     ...validateTemplateUse(spec.template, 'DaemonSet'),
+    ...validateResourceValues(spec.template, 'spec.template'),
     ...validateNonNegative(spec.minReadySeconds, 'spec.minReadySeconds'),
     ...validateStrategy(spec.updateStrategy, 'spec.updateStrategy'),
     ...validateNonNegative(spec.revisionHistoryLimit, 'spec.revisionHistoryLimit'),

@@ -117,8 +117,9 @@ export async function reviewFromTemplate<T extends KubeObject>(
   deps: RegistryDeps,
   template: ObjectTemplate<T>,
   text: string,
+  detail?: string,
 ): Promise<T> {
-  const { object } = template.render(text);
+  const { object } = template.render(text, detail);
   await admitRendered(deps, template.kind, object);
   return object;
 }
@@ -144,10 +145,11 @@ export async function createFromTemplate<T extends KubeObject>(
   deps: RegistryDeps,
   template: ObjectTemplate<T>,
   text: string,
+  detail?: string,
 ): Promise<ObjectRecord<T>> {
   const { kind } = template;
   for (let attempt = 1; ; attempt += 1) {
-    const { object, encoded } = template.render(text);
+    const { object, encoded } = template.render(text, detail);
     if (matchingWebhooks(deps, targetOf(kind, object))) {
       return create(deps, kind, object.metadata.namespace, object);
     }

@@ -1,4 +1,5 @@
 /** ConfigMaps and Secrets that a Pod references. Its host receives these and no others. */
+import { secretsOfValues } from '../host-values/rendered-values.js';
 import type { ConfigMap, Secret } from '../objects/config-types.js';
 import type { KubeObject } from '../objects/meta.js';
 import type { Container, Pod } from './pod-types.js';
@@ -37,6 +38,7 @@ export function configReferences(pod: Pick<Pod, 'metadata' | 'spec'>): ConfigRef
     ...(spec.imagePullSecrets ?? []).flatMap(({ name }) => reference('Secret', name)),
     ...(spec.volumes ?? []).flatMap(ofVolume),
     ...containers.flatMap(ofContainer),
+    ...secretsOfValues(pod).flatMap((name) => reference('Secret', name)),
   ];
   const namespace = metadata.namespace ?? '';
   const references = new Map<string, ConfigReference>();

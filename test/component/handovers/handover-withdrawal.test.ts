@@ -22,7 +22,7 @@ withControlPlane('a second withdrawal, of any Pod, keeps the first', async (plan
     },
   });
   const daemonSet = made.object();
-  const turns = new HandoverWrites(plane.registry, new DaemonPodTemplates(plane.registry));
+  const turns = new HandoverWrites(plane.registry, new DaemonPodTemplates(plane.registry, plane.informers));
   const first = turns.successor(daemonSet, 'one', 'n1');
   const old = (await plane.registry.create(podKind, 'default', first)).object();
   assert.equal(withdrawnSuccessorOf(await turns.withdraw(old)), undefined, 'there was none');

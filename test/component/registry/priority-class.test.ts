@@ -109,7 +109,7 @@ describe('PriorityClasses', () => {
   withControlPlane('a template of Pods is prepared again when its class has changed', async (plane) => {
     await create(plane, 'mine', 7);
     await plane.settle();
-    const templates = new DaemonPodTemplates(plane.registry);
+    const templates = new DaemonPodTemplates(plane.registry, plane.informers);
     const set = daemonSet('web');
     set.spec.template.spec.priorityClassName = 'mine';
     const bound = () => {

@@ -45,7 +45,7 @@ function runIsUpdated(testCase: ConformanceCase): Verdict {
     hash: (currentHash ?? '') as string,
     templateGeneration: (templateGeneration ?? undefined) as number | undefined,
   };
-  const updated = isPodUpdated((podLabels ?? {}) as Record<string, string>, current);
+  const updated = isPodUpdated({ labels: (podLabels ?? {}) as Record<string, string> }, current);
   return compareStated(testCase.expected, { updated });
 }
 

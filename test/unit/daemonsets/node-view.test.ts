@@ -46,7 +46,11 @@ function reader(hash: string, leaving = {}): NodeReader {
     },
     spec: { nodeName: 'n1', containers: [] },
   } as unknown as Pod;
-  return { nodes: { get: () => node, list: () => [node] }, pods: { indexed: () => [pod] } };
+  return {
+    nodes: { get: () => node, list: () => [node] },
+    pods: { indexed: () => [pod] },
+    hostValues: { indexed: () => [], onChange: () => undefined },
+  };
 }
 
 /** Returns true if its Pod may stay although the current revision may not run there. */

@@ -82,7 +82,7 @@ for (const key of ['constructor', 'toString', 'hasOwnProperty', 'valueOf', '__pr
     test('an environment variable of an absent label is empty, one of an absent resource has no value', () => {
       const pod = podObject('p');
       for (const map of ['labels', 'annotations']) {
-        assert.equal(fieldValue(pod, `metadata.${map}['${key}']`, FACTS), '');
+        assert.deepEqual(fieldValue(pod, `metadata.${map}['${key}']`, FACTS), { kind: 'text', text: '' });
       }
       const container = { name: 'c', image: 'i', resources: { limits: {} } };
       assert.equal(resourceValue(container, `limits.${key}`, undefined, FACTS), undefined);

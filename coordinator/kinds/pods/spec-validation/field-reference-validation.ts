@@ -1,5 +1,6 @@
 /** Validation of the downward API: references from environment and files to fields and resources of the Pod. */
 
+import { parseValuePath } from '../../../../shared/kube/host-values/rendered-values.js';
 import { parseQuantity } from '../../../../shared/kube/objects/quantity.js';
 import type {
   ObjectFieldSelector,
@@ -7,7 +8,7 @@ import type {
 } from '../../../../shared/kube/pods/volume-types.js';
 import type { FieldError } from '../../kind.js';
 import { invalidValue, notSupported, required } from '../../validation/field-error.js';
-import { qualifiedNameProblems } from '../../validation/name-rules.js';
+import { configMapKeyProblems, qualifiedNameProblems } from '../../validation/name-rules.js';
 import { invalidFor } from '../../validation/object-meta-validation.js';
 
 /** Pod fields that an environment variable may reference. */
@@ -56,7 +57,17 @@ function validateKeyedField(path: string, key: string, field: string): FieldErro
   return [invalidValue(field, path, 'does not support subscript')];
 }
 
-/** Validates a reference to a field of the Pod. */
+/** Validates a reference to a value of the host, such as `node.metadata.labels['site']`. */
+function validateValuePath(path: string, field: string): FieldError[] | undefined {
+  const value = parseValuePath(path);
+  if (!value) return undefined;
+  const { source, key } = value;
+  if (source === 'hostValues') return invalidFor(field, path, configMapKeyProblems(key));
+  const name = source === 'node.metadata.annotations' ? key.toLowerCase() : key;
+  return invalidFor(field, path, qualifiedNameProblems(name));
+}
+
+/** Validates a reference to a field of the Pod, or to a value of its host. */
 export function validateFieldRef(
   selector: ObjectFieldSelector,
   allowed: readonly string[],
@@ -65,6 +76,8 @@ export function validateFieldRef(
   if (!selector.apiVersion) return [required(`${field}.apiVersion`)];
   if (!selector.fieldPath) return [required(`${field}.fieldPath`)];
   const path = `${field}.fieldPath`;
+  const hostValue = validateValuePath(selector.fieldPath, path);
+  if (hostValue) return hostValue;
   const keyed = /^(.*)\['(.*)'\]$/.exec(selector.fieldPath);
   const name = keyed?.[1] ?? selector.fieldPath;
   if (!CONVERTIBLE.has(name)) {

@@ -1,0 +1,85 @@
+/**
+ * Renders the fields of a Pod that only the coordinator can render: images and resources. The host renders environment
+ * and files from the annotation.
+ */
+import type { HostValue } from '../../../shared/kube/host-values/host-values-types.js';
+import { HOST_VALUES_ANNOTATION, isSecretValue } from '../../../shared/kube/host-values/rendered-values.js';
+import { parseQuantity } from '../../../shared/kube/objects/quantity.js';
+import type { Container, Pod } from '../../../shared/kube/pods/pod-types.js';
+import type { NodeValues } from './value-resolution.js';
+import type { ValueUses } from './value-uses.js';
+
+/** Returns the Pod with this annotation. */
+export function withValuesText<T extends Pod>(pod: T, text: string): T {
+  const annotations = { ...pod.metadata.annotations, [HOST_VALUES_ANNOTATION]: text };
+  return { ...pod, metadata: { ...pod.metadata, annotations } };
+}
+
+/** Returns true if Pods of the template differ in more than their annotation. */
+export function rendersSpec({ resources, hasImages }: ValueUses): boolean {
+  return resources.length > 0 || hasImages;
+}
+
+/** Returns why these values cannot be rendered, or undefined. */
+export function refusalOfValues(uses: ValueUses, values: NodeValues): string | undefined {
+  if (values.kind === 'refused') return values.message;
+  const byPath = pathsOf(values);
+  for (const { container, list, resource, path } of uses.resources) {
+    const value = byPath.get(path);
+    if (typeof value === 'string' && parseQuantity(value) !== undefined) continue;
+    const shown = typeof value === 'string' ? `"${value}"` : 'in a Secret';
+    return `${path} is ${shown}, and ${list}.${resource} of container ${container} needs a quantity such as 256Mi`;
+  }
+  return undefined;
+}
+
+function pathsOf(values: NodeValues): ReadonlyMap<string, HostValue> {
+  return new Map(values.kind === 'resolved' ? values.values.map(({ path, value }) => [path, value]) : []);
+}
+
+/** Returns the node's Pod. `values` must not be refused. */
+export function renderPod<T extends Pod>(pod: T, uses: ValueUses, values: NodeValues): T {
+  if (values.kind === 'refused') return pod;
+  const annotated = withValuesText(pod, values.text);
+  if (!rendersSpec(uses)) return annotated;
+  const byPath = pathsOf(values);
+  const render = (container: Container) => withResources(withImage(container, byPath), uses, byPath);
+  const { containers, initContainers } = annotated.spec;
+  return {
+    ...annotated,
+    spec: {
+      ...annotated.spec,
+      containers: containers.map(render),
+      ...(initContainers && { initContainers: initContainers.map(render) }),
+    },
+  };
+}
+
+/** Replaces `$(NAME)` if the container has a variable of this name from a value. Others stay as they are. */
+function withImage(container: Container, byPath: ReadonlyMap<string, HostValue>): Container {
+  const { image } = container;
+  if (!image?.includes('$(')) return container;
+  const texts = new Map(
+    (container.env ?? []).flatMap(({ name, valueFrom }) => {
+      const value = byPath.get(valueFrom?.fieldRef?.fieldPath ?? '');
+      return value === undefined || isSecretValue(value) ? [] : [[name, value] as const];
+    }),
+  );
+  return { ...container, image: image.replace(/\$\(([^)]+)\)/g, (whole, name) => texts.get(name) ?? whole) };
+}
+
+function withResources(
+  container: Container,
+  { resources }: ValueUses,
+  byPath: ReadonlyMap<string, HostValue>,
+): Container {
+  let changed = container.resources ?? {};
+  for (const use of resources) {
+    const value = byPath.get(use.path);
+    if (use.container !== container.name || typeof value !== 'string') continue;
+    changed = { ...changed, [use.list]: { ...changed[use.list], [use.resource]: value } };
+  }
+  return changed === container.resources || Object.keys(changed).length === 0
+    ? container
+    : { ...container, resources: changed };
+}

@@ -1,0 +1,57 @@
+/** fleet.everynode.dev/v1 HostValues. */
+import type { HostValues } from '../../../shared/kube/host-values/host-values-types.js';
+import { FLEET_GROUP } from '../../../shared/kube/objects/meta.js';
+import type { Kind } from '../kind.js';
+import { STANDARD_VERBS } from '../kind.js';
+import { AGE_COLUMN, column, labelsText, NAME_COLUMN, NONE } from '../table-column.js';
+import { semanticallyEqual } from '../validation/semantic-equality.js';
+import { validateHostValues } from './hostvalues-validation.js';
+
+function keysOf({ spec }: HostValues): string {
+  const named = Object.values(spec.hosts ?? {}).flatMap((values) => Object.keys(values));
+  const keys = [...Object.keys(spec.values ?? {}), ...Object.keys(spec.secrets ?? {}), ...named];
+  return [...new Set(keys)].sort().join(',');
+}
+
+export const hostValuesKind: Kind<HostValues> = {
+  group: FLEET_GROUP,
+  version: 'v1',
+  kind: 'HostValues',
+  resource: 'hostvalues',
+  singular: 'hostvalues',
+  shortNames: ['hv'],
+  categories: [],
+  namespaced: true,
+  verbs: STANDARD_VERBS,
+  schema: 'dev.everynode.fleet.v1.HostValues',
+  subresources: {},
+  columns: [
+    NAME_COLUMN,
+    column('Priority', 'integer', 'Rank among objects with the same key.', ({ spec }) => spec.priority ?? 0),
+    column('Selector', 'string', 'Hosts for the values; named hosts not included.', ({ spec }) =>
+      spec.nodeSelector ? labelsText(spec.nodeSelector.matchLabels) || '<expression>' : 'all hosts',
+    ),
+    column(
+      'Hosts',
+      'integer',
+      'Number of hosts with values of their own.',
+      ({ spec }) => Object.keys(spec.hosts ?? {}).length,
+    ),
+    column('Keys', 'string', 'Keys of all values.', (object) => keysOf(object) || NONE),
+    AGE_COLUMN,
+  ],
+  fields: {},
+  hasGeneration: true,
+  nameRule: 'dnsSubdomain',
+  setDefaults: () => undefined,
+  prepareForCreate: ({ metadata }) => {
+    metadata.generation = 1;
+  },
+  prepareForUpdate: (next, current) => {
+    const isChanged = !semanticallyEqual(next.spec, current.spec);
+    next.metadata.generation = (current.metadata.generation ?? 0) + (isChanged ? 1 : 0);
+  },
+  validate: validateHostValues,
+  validateUpdate: () => [],
+  warnings: () => [],
+};
