@@ -6,8 +6,9 @@ import { parseNodeQuery, type QueriedNode } from './node-query.js';
 
 /** Prefix of all annotations for simulations. */
 export const SIMULATION_PREFIX = 'simulate.everynode.dev/';
-/** The containers of a Job succeed after this time, because programs of Jobs end. */
+/** The containers of a Job or DaemonJob succeed after this time, because programs of Jobs end. */
 const JOB_ENDS_AFTER_MS = 1_000;
+const JOB_KINDS: ReadonlySet<string | undefined> = new Set(['Job', 'DaemonJob']);
 const MS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 } as const;
 
 /** The host that a Pod runs on, and the speed of the simulation. */
@@ -27,7 +28,7 @@ export function simulatedBehaviour(
   { node, speed, isRebooted }: SimulationContext,
 ): ImageBehaviour | undefined {
   const annotations = pod.metadata.annotations ?? {};
-  const ofJob = controllerOf(pod.metadata)?.kind === 'Job';
+  const ofJob = JOB_KINDS.has(controllerOf(pod.metadata)?.kind);
   if (!ofJob && !Object.keys(annotations).some((key) => key.startsWith(SIMULATION_PREFIX))) return undefined;
   const text = (name: string): string | undefined => annotations[SIMULATION_PREFIX + name];
   const duration = (name: string): number | undefined => {

@@ -13,6 +13,8 @@ import {
 import { configMapKind } from './config/configmap-kind.js';
 import { secretKind } from './config/secret-kind.js';
 import { customResourceDefinitionKind } from './custom-resources/customresourcedefinition-kind.js';
+import { daemonJobKind } from './daemonjobs/daemonjob-kind.js';
+import { daemonJobResultKind } from './daemonjobs/daemonjobresult-kind.js';
 import { controllerRevisionKind } from './daemonsets/controllerrevision-kind.js';
 import { daemonSetKind } from './daemonsets/daemonset-kind.js';
 import { eventKind } from './events/event-kind.js';
@@ -51,6 +53,8 @@ export {
   controllerRevisionKind,
   cronJobKind,
   customResourceDefinitionKind,
+  daemonJobKind,
+  daemonJobResultKind,
   daemonSetKind,
   deploymentKind,
   endpointSliceKind,
@@ -113,6 +117,8 @@ export const ALL_KINDS: readonly Kind[] = [
   certificateSigningRequestKind,
   leaseKind,
   endpointSliceKind,
+  daemonJobKind,
+  daemonJobResultKind,
   rolloutKind,
   rolloutPolicyKind,
   ingressClassKind,
