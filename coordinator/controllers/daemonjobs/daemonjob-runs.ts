@@ -135,7 +135,8 @@ export class DaemonJobRuns {
       spec: job.spec,
       run: runOf(job),
       // A host that joins after the end has missed nothing.
-      isEligible: !daemonJobFinishedAs(job) && node !== undefined && run.placement(node).shouldRun,
+      isEligible:
+        !daemonJobFinishedAs(job) && node !== undefined && run.placement(whenOnline(node)).shouldRun,
       isOnline: node !== undefined && this.isOnline(node),
       isHeld: this.#isHeld(job, run, node),
       pods: own,
@@ -160,4 +161,20 @@ export class DaemonJobRuns {
     windows.put(node.metadata.name, node.metadata.labels, this.#deps.clock.now());
     return windows.hoursOf(node.metadata.name)?.replace !== true;
   }
+}
+
+/** Taints that a node has only while it is offline or not ready. */
+const TEMPORARY: ReadonlySet<string> = new Set([
+  'node.kubernetes.io/not-ready',
+  'node.kubernetes.io/unreachable',
+]);
+
+/** Returns the node as it will be when it returns. Otherwise offline hosts would not count, and would be forgotten. */
+function whenOnline(node: Node): PlacementNode {
+  const { taints } = node.spec ?? {};
+  if (!taints?.some(({ key }) => TEMPORARY.has(key))) return node;
+  return {
+    metadata: node.metadata,
+    spec: { ...node.spec, taints: taints.filter(({ key }) => !TEMPORARY.has(key)) },
+  };
 }

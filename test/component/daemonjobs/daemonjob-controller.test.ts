@@ -146,7 +146,7 @@ describe('a DaemonJob', () => {
       const [pod] = fixture.pods();
       assert.equal(pod?.metadata.deletionTimestamp, undefined, 'a started Pod is kept');
       await fixture.plane.registry.writeStatus(podKind, pod?.metadata ?? { name: '' }, () => ({
-        phase: 'Succeeded',
+        phase: 'Succeeded' as const,
       }));
       await fixture.run(2);
       assert.deepEqual(fixture.phases(), ['node-1=Succeeded']);

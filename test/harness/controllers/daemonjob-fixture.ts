@@ -1,12 +1,14 @@
 /** The DaemonJob controller and the scheduler's part over a memory store, with simulated hosts and kills at any write. */
 import { DaemonJobController } from '../../../coordinator/controllers/daemonjobs/daemonjob-controller.js';
 import type { RecordEvent } from '../../../coordinator/decisions/events/event-occurrence.js';
-import { daemonJobKind, podKind } from '../../../coordinator/kinds/index.js';
-import type {
-  DaemonJob,
-  DaemonJobResult,
-  DaemonJobSpec,
+import { daemonJobKind, nodeKind, podKind } from '../../../coordinator/kinds/index.js';
+import {
+  type DaemonJob,
+  type DaemonJobResult,
+  type DaemonJobSpec,
+  daemonJobFinishedAs,
 } from '../../../shared/kube/daemonjobs/daemonjob-types.js';
+
 import { isPodTerminal, type Pod, type PodPhase, targetNodeOf } from '../../../shared/kube/pods/pod-types.js';
 import { type ControlPlane, joinNode, setReady, startControlPlane } from './control-plane-fixture.js';
 import { type Kill, WriteKills } from './write-kills.js';
@@ -93,6 +95,11 @@ export class DaemonJobFixture {
   async setOffline(nodeName: string, isOffline: boolean): Promise<void> {
     if (isOffline) this.#offline.add(nodeName);
     else this.#offline.delete(nodeName);
+    // The node lifecycle controller taints unreachable nodes.
+    await this.plane.registry.modify(nodeKind, { name: nodeName }, (node) => {
+      const taint = { key: 'node.kubernetes.io/unreachable', effect: 'NoSchedule' as const };
+      node.spec = { ...node.spec, taints: isOffline ? [taint] : [] };
+    });
     await setReady(this.plane, nodeName, isOffline ? 'Unknown' : 'True');
   }
 
@@ -108,6 +115,20 @@ export class DaemonJobFixture {
       await this.plane.settle();
       await this.plane.advance(stepMs);
     }
+  }
+
+  /** Runs rounds until the job has finished and its Pods are counted. Returns true if the controller was killed. */
+  async runUntilFinished(rounds: number): Promise<boolean> {
+    let hadKill = false;
+    for (let round = 0; round < rounds; round += 1) {
+      await this.plane.settle();
+      hadKill ||= this.kills.kills > 0;
+      const job = this.job();
+      const isOver = job !== undefined && daemonJobFinishedAs(job) !== undefined && this.kills.kills === 0;
+      if (isOver && this.pods().every(({ metadata }) => !metadata.finalizers)) break;
+      await this.run(1);
+    }
+    return hadKill;
   }
 
   /** Ends Pods like agents, and confirms deletions. */
