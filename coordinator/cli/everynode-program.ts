@@ -9,6 +9,7 @@ import { auditCommand } from './commands/audit-command.js';
 import { backupCommand } from './commands/backup-command.js';
 import { coordinatorCommand } from './commands/coordinator-command.js';
 import { downCommand } from './commands/down-command.js';
+import { jobCommand } from './commands/job-command.js';
 import { nodeCommand } from './commands/node-command.js';
 import { planCommand } from './commands/plan-command.js';
 import { releaseCommand } from './commands/release-command.js';
@@ -39,6 +40,7 @@ const COMMANDS = [
   whyCommand,
   planCommand,
   rolloutCommand,
+  jobCommand,
   versionCommand,
 ];
 
