@@ -4,7 +4,7 @@ import { splitKey } from '../queue/object-key.js';
 
 const ORPHAN = 'orphan:';
 
-export type DaemonJobKey =
+type DaemonJobKey =
   | { kind: 'job'; ref: ObjectRef }
   | { kind: 'host'; ref: ObjectRef; nodeName: string }
   | { kind: 'orphan'; ref: ObjectRef };

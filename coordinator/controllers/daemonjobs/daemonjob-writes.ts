@@ -5,6 +5,7 @@ import {
   DAEMON_JOB_TRACKING,
   type DaemonJob,
   type DaemonJobResult,
+  ENDED_ANNOTATION,
 } from '../../../shared/kube/daemonjobs/daemonjob-types.js';
 import { unlessGone } from '../../../shared/kube/objects/api-status.js';
 import { FLEET_GROUP } from '../../../shared/kube/objects/meta.js';
@@ -67,15 +68,17 @@ export class DaemonJobWrites {
     });
   }
 
-  /** Removes the finalizer of a counted Pod. */
+  /** Removes the finalizer of a counted Pod, and reports to its host that the Pod has ended. */
   async release(pod: Pod, context: ReconcileContext): Promise<void> {
     await unlessGone(async () => {
       const record = await this.#deps.registry.modify(
         podKind,
         pod.metadata,
-        ({ metadata }) => {
+        ({ metadata, status }) => {
           const rest = metadata.finalizers?.filter((one) => one !== DAEMON_JOB_TRACKING) ?? [];
           if (rest.length === (metadata.finalizers?.length ?? 0)) return false;
+          if (status?.phase === 'Succeeded' || status?.phase === 'Failed')
+            metadata.annotations = { ...metadata.annotations, [ENDED_ANNOTATION]: status.phase };
           if (rest.length > 0) metadata.finalizers = rest;
           else delete metadata.finalizers;
           return undefined;

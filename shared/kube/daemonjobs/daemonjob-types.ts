@@ -1,7 +1,7 @@
 /** fleet.everynode.dev/v1 DaemonJob: a Pod that runs to completion once on each eligible host, and its results. */
 import { type Condition, isConditionTrue } from '../objects/conditions.js';
-import type { IntOrString, KubeObject, Timestamp } from '../objects/meta.js';
-import type { PodTemplateSpec } from '../pods/pod-types.js';
+import { controllerOf, type IntOrString, type KubeObject, type Timestamp } from '../objects/meta.js';
+import type { Pod, PodTemplateSpec } from '../pods/pod-types.js';
 
 /** Keeps an ended Pod stored until its end is in the result of its host. */
 export const DAEMON_JOB_TRACKING = 'fleet.everynode.dev/daemonjob-tracking';
@@ -11,6 +11,11 @@ export const DAEMON_JOB_LABEL = 'fleet.everynode.dev/daemonjob';
 export const ATTEMPT_ANNOTATION = 'fleet.everynode.dev/attempt';
 /** Annotation of a Pod: the `spec.run` for which it was created. */
 export const RUN_ANNOTATION = 'fleet.everynode.dev/run';
+/**
+ * Annotation of a Pod whose end is counted: its phase. Its host keeps it on disk and starts nothing of the Pod again, also
+ * if the engine has lost the containers.
+ */
+export const ENDED_ANNOTATION = 'fleet.everynode.dev/ended';
 /** Longest message of a result, in bytes. */
 export const MAX_RESULT_MESSAGE = 320;
 
@@ -87,6 +92,13 @@ export interface DaemonJobResult extends KubeObject {
   completionTime?: Timestamp;
   /** End of the last Pod's output, or of its termination message. */
   message?: string;
+}
+
+/** Returns the phase of a Pod whose end is counted, or undefined. */
+export function countedPhaseOf({ metadata }: Pick<Pod, 'metadata'>): 'Succeeded' | 'Failed' | undefined {
+  if (controllerOf(metadata)?.kind !== 'DaemonJob') return undefined;
+  const phase = metadata.annotations?.[ENDED_ANNOTATION];
+  return phase === 'Succeeded' || phase === 'Failed' ? phase : undefined;
 }
 
 /** Returns the number of the current run. */
