@@ -11,6 +11,7 @@ import { coordinatorCommand } from './commands/coordinator-command.js';
 import { doctorCommand } from './commands/coordinator-doctor-command.js';
 import { demoCommand } from './commands/demo-command.js';
 import { downCommand } from './commands/down-command.js';
+import { jobCommand } from './commands/job-command.js';
 import { nodeCommand } from './commands/node-command.js';
 import { planCommand } from './commands/plan-command.js';
 import { releaseCommand } from './commands/release-command.js';
@@ -43,6 +44,7 @@ const COMMANDS = [
   whyCommand,
   planCommand,
   rolloutCommand,
+  jobCommand,
   versionCommand,
 ];
 

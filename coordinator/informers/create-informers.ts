@@ -8,6 +8,7 @@ import type {
   ValidatingAdmissionPolicyBinding,
 } from '../../shared/kube/admission/admission-policy-types.js';
 import type { WebhookConfiguration } from '../../shared/kube/admission/webhook-types.js';
+import type { DaemonJob, DaemonJobResult } from '../../shared/kube/daemonjobs/daemonjob-types.js';
 import type { ControllerRevision, DaemonSet } from '../../shared/kube/daemonsets/daemonset-types.js';
 import type { HostValues } from '../../shared/kube/host-values/host-values-types.js';
 import type { CronJob, Job } from '../../shared/kube/jobs/job-types.js';
@@ -37,6 +38,8 @@ import {
   controllerRevisionKind,
   cronJobKind,
   customResourceDefinitionKind,
+  daemonJobKind,
+  daemonJobResultKind,
   daemonSetKind,
   deploymentKind,
   endpointSliceKind,
@@ -121,6 +124,8 @@ function withoutCredential(secret: Secret): Secret {
 class FollowingInformers implements Informers {
   readonly pods: CachedInformer<Pod>;
   readonly nodes: CachedInformer<Node>;
+  readonly daemonJobs: CachedInformer<DaemonJob>;
+  readonly daemonJobResults: CachedInformer<DaemonJobResult>;
   readonly daemonSets: CachedInformer<DaemonSet>;
   readonly jobs: CachedInformer<Job>;
   readonly cronJobs: CachedInformer<CronJob>;
@@ -180,6 +185,8 @@ class FollowingInformers implements Informers {
     });
     this.nodes = this.#cache(nodeKind, {});
     this.namespaces = this.#cache(namespaceKind, {});
+    this.daemonJobs = this.#cache(daemonJobKind, COMMON_INDEXES);
+    this.daemonJobResults = this.#cache(daemonJobResultKind, COMMON_INDEXES);
     this.daemonSets = this.#cache(daemonSetKind, COMMON_INDEXES);
     this.controllerRevisions = this.#cache(controllerRevisionKind, COMMON_INDEXES);
     this.jobs = this.#cache(jobKind, COMMON_INDEXES);

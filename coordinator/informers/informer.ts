@@ -34,6 +34,10 @@ export interface Informers {
   readonly pods: Informer<import('../../shared/kube/pods/pod-types.js').Pod>;
   readonly nodes: Informer<import('../../shared/kube/nodes/node-types.js').Node>;
   readonly daemonSets: Informer<import('../../shared/kube/daemonsets/daemonset-types.js').DaemonSet>;
+  readonly daemonJobs: Informer<import('../../shared/kube/daemonjobs/daemonjob-types.js').DaemonJob>;
+  readonly daemonJobResults: Informer<
+    import('../../shared/kube/daemonjobs/daemonjob-types.js').DaemonJobResult
+  >;
   readonly jobs: Informer<import('../../shared/kube/jobs/job-types.js').Job>;
   readonly cronJobs: Informer<import('../../shared/kube/jobs/job-types.js').CronJob>;
   readonly controllerRevisions: Informer<

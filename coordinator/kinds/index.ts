@@ -13,6 +13,8 @@ import {
 import { configMapKind } from './config/configmap-kind.js';
 import { secretKind } from './config/secret-kind.js';
 import { customResourceDefinitionKind } from './custom-resources/customresourcedefinition-kind.js';
+import { daemonJobKind } from './daemonjobs/daemonjob-kind.js';
+import { daemonJobResultKind } from './daemonjobs/daemonjobresult-kind.js';
 import { controllerRevisionKind } from './daemonsets/controllerrevision-kind.js';
 import { daemonSetKind } from './daemonsets/daemonset-kind.js';
 import { eventKind } from './events/event-kind.js';
@@ -52,6 +54,8 @@ export {
   controllerRevisionKind,
   cronJobKind,
   customResourceDefinitionKind,
+  daemonJobKind,
+  daemonJobResultKind,
   daemonSetKind,
   deploymentKind,
   endpointSliceKind,
@@ -115,6 +119,8 @@ export const ALL_KINDS: readonly Kind[] = [
   certificateSigningRequestKind,
   leaseKind,
   endpointSliceKind,
+  daemonJobKind,
+  daemonJobResultKind,
   hostValuesKind,
   rolloutKind,
   rolloutPolicyKind,

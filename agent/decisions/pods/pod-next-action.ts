@@ -1,4 +1,5 @@
 /** Decides the next step for a Pod's containers (pkg/kubelet/kuberuntime computePodActions). */
+import { countedPhaseOf } from '../../../shared/kube/daemonjobs/daemonjob-types.js';
 import type { Container, EphemeralContainer } from '../../../shared/kube/pods/pod-types.js';
 import { type ObservedContainer, SANDBOX } from '../../runtime/runtime-driver.js';
 import {
@@ -32,6 +33,8 @@ const KEPT_ATTEMPTS = 2;
 export function nextAction(view: PodView): NextAction {
   if (view.desired.kind === 'stop') return nextStopAction(view, view.desired.deadline);
   if (view.terminal) return nextTerminalAction(view, view.terminal);
+  // Its containers may be pruned from the engine. A job that succeeded must not run again.
+  if (countedPhaseOf(view.pod) && runningOf(view).length === 0) return superseded(view) ?? WAIT;
   if (view.waitsForPredecessor || isPhaseOrdered(view)) return superseded(view) ?? WAIT;
   const isNew = view.containers.length === 0;
   const rejection = isNew ? refusal(view) : policyRejection(view.pod, view.isolation);

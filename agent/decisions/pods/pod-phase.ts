@@ -1,4 +1,5 @@
 /** The Pod's phase (pkg/kubelet/kubelet_pods.go getPhase). */
+import { countedPhaseOf } from '../../../shared/kube/daemonjobs/daemonjob-types.js';
 import type {
   ContainerStateTerminated,
   ContainerStatus,
@@ -24,6 +25,10 @@ type ContainerSummary = 'waiting' | 'running' | 'ended';
 export function podPhase(view: PodView, statuses: Statuses): PodPhase {
   const last = view.containers.find((container) => container.podPhase !== undefined)?.podPhase;
   if (last) return last;
+  const counted = view.containers.some(({ state }) => state === 'running')
+    ? undefined
+    : countedPhaseOf(view.pod);
+  if (counted) return counted;
   if (view.terminal && !view.containers.some(({ state }) => state === 'running')) return 'Failed';
   const init = initPhase(view, statuses);
   if (init) return init;

@@ -1,4 +1,5 @@
 /** Termination messages of containers (pkg/kubelet/kuberuntime getTerminationMessage). */
+import { controllerOf } from '../../../shared/kube/objects/meta.js';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 import { allContainersOf, findContainer } from '../../decisions/pods/pod-containers.js';
 import { type ObservedContainer, RuntimeError } from '../../runtime/runtime-driver.js';
@@ -12,7 +13,7 @@ const MAX_LOG_LINES = 80;
 
 /**
  * Returns the termination message of an exited container; '' without one. `FallbackToLogsOnError` uses the end of its
- * log.
+ * log. For a Pod of a DaemonJob it does so also after success, because the result of a host contains the output.
  */
 export async function terminationMessageOf(
   deps: Pick<PodWorkerDeps, 'driver' | 'files'>,
@@ -22,7 +23,8 @@ export async function terminationMessageOf(
   const maxBytes = Math.min(MAX_MESSAGE_BYTES, Math.floor(MAX_POD_BYTES / allContainersOf(pod).length));
   const written = deps.files.readMessageFile(ended.identity, maxBytes);
   const policy = findContainer(pod, ended.identity.container)?.terminationMessagePolicy;
-  if (written !== '' || policy !== 'FallbackToLogsOnError' || !ended.exitCode) return written;
+  const isShown = Boolean(ended.exitCode) || controllerOf(pod.metadata)?.kind === 'DaemonJob';
+  if (written !== '' || policy !== 'FallbackToLogsOnError' || !isShown) return written;
   return endOfLog(deps, ended.id, Math.min(MAX_LOG_BYTES, maxBytes));
 }
 

@@ -119,7 +119,9 @@ const EDIT_RULES = [
   ...WORKLOADS.map(([group, resources]) => rule(WRITE, group, ...resources)),
   rule(WRITE, APPS, 'deployments/rollback'),
   rule([...WRITE, ...READ], COORDINATION, 'leases'),
-  rule(WRITE, FLEET_GROUP, 'hostvalues', 'rolloutpolicies', 'rollouts'),
+  rule(WRITE, FLEET_GROUP, 'daemonjobs', 'hostvalues', 'rolloutpolicies', 'rollouts'),
+  // The controller writes results. A deleted one, without its Pod, runs the job again on its host.
+  rule(['delete', 'deletecollection'], FLEET_GROUP, 'daemonjobresults'),
 ];
 
 const VIEW_RULES = [
@@ -145,6 +147,9 @@ const VIEW_RULES = [
   rule(
     READ,
     FLEET_GROUP,
+    'daemonjobresults',
+    'daemonjobs',
+    'daemonjobs/status',
     'daemonsets/why',
     'hostvalues',
     'rolloutpolicies',

@@ -1,0 +1,45 @@
+/** Texts of the job commands. */
+import {
+  type DaemonJob,
+  type DaemonJobResult,
+  daemonJobFinishedAs,
+} from '../../../shared/kube/daemonjobs/daemonjob-types.js';
+import { findCondition } from '../../../shared/kube/objects/conditions.js';
+import { countText } from '../../../shared/kube/objects/meta.js';
+import { tableLines } from '../../../shared/process/output/text-table.js';
+import { durationText } from '../../kinds/duration-text.js';
+
+const HEADER = ['NODE', 'RESULT', 'EXIT CODE', 'ATTEMPTS', 'DURATION', 'REASON', 'OUTPUT'];
+
+/** Returns for example `12 of 20 hosts succeeded, 1 failed, 4 active, 3 offline`. */
+export function jobProgressLine({ status }: DaemonJob): string {
+  const { hosts = 0, succeeded = 0, failed, missed, active, offline, waiting } = status ?? {};
+  const others = Object.entries({ failed, missed, active, offline, waiting }).flatMap(([name, count]) =>
+    count ? [`${count} ${name}`] : [],
+  );
+  return [`${succeeded} of ${countText(hosts, 'host')} succeeded`, ...others].join(', ');
+}
+
+/** Returns how the job ended, or its progress. */
+export function jobOutcomeLine(job: DaemonJob): string {
+  const finished = daemonJobFinishedAs(job);
+  const name = job.metadata.name;
+  if (finished === undefined) return `${name}: ${jobProgressLine(job)}`;
+  const { reason, message } = findCondition(job.status?.conditions, finished) ?? {};
+  return finished === 'Complete'
+    ? `${name} is complete: ${jobProgressLine(job)}`
+    : `${name} has failed (${reason}: ${message}): ${jobProgressLine(job)}`;
+}
+
+/** Returns a table with the last line of each host's output. */
+export function resultTable(results: readonly DaemonJobResult[]): string[] {
+  return tableLines([HEADER, ...results.map(cellsOf)]);
+}
+
+function cellsOf(result: DaemonJobResult): string[] {
+  const { nodeName, phase, exitCode, attempts, startTime, completionTime, reason, message = '' } = result;
+  const duration =
+    startTime && completionTime ? durationText(Date.parse(completionTime) - Date.parse(startTime)) : '-';
+  const line = message.trimEnd().split('\n').at(-1) ?? '';
+  return [nodeName, phase, String(exitCode ?? '-'), String(attempts), duration, reason ?? '-', line];
+}

@@ -1,0 +1,180 @@
+/** What the controller remembers of each DaemonJob: the tally of its hosts, and compiled rules of its spec. */
+import {
+  type DaemonJob,
+  type DaemonJobResult,
+  daemonJobFinishedAs,
+  runOf,
+} from '../../../shared/kube/daemonjobs/daemonjob-types.js';
+import { type Node, RESYNCED_IN_EPOCH } from '../../../shared/kube/nodes/node-types.js';
+import { isConditionTrue } from '../../../shared/kube/objects/conditions.js';
+import { controllerOf } from '../../../shared/kube/objects/meta.js';
+import { type Pod, targetNodeOf } from '../../../shared/kube/pods/pod-types.js';
+import type { RolloutPolicy } from '../../../shared/kube/rollouts/rollout-policy-types.js';
+import type { HostView } from '../../decisions/daemonjobs/daemonjob-host.js';
+import { resultName } from '../../decisions/daemonjobs/daemonjob-names.js';
+import { outcomeOf } from '../../decisions/daemonjobs/daemonjob-result.js';
+import { runEnd } from '../../decisions/daemonjobs/daemonjob-step.js';
+import {
+  compilePlacement,
+  type PlacementNode,
+  type PlacementVerdict,
+} from '../../decisions/placement/placement.js';
+import { BY_OWNER, PODS_BY_TARGET_NODE } from '../../informers/informer.js';
+import { CreateGate } from '../daemonsets/create-gate.js';
+import { WindowIndex } from '../rollouts/window-index.js';
+import type { DaemonJobDeps } from './daemonjob-deps.js';
+import { hostKey } from './daemonjob-keys.js';
+import { DaemonJobTally } from './daemonjob-tally.js';
+
+/** The rules of one version of the spec. A changed spec, policy or run starts a new one. */
+export interface JobRun {
+  readonly generation: number | undefined;
+  readonly isFinished: boolean;
+  readonly policy: RolloutPolicy | undefined;
+  readonly tally: DaemonJobTally;
+  readonly placement: (node: PlacementNode) => PlacementVerdict;
+  /** Undefined: hosts start at any time. */
+  readonly windows: WindowIndex | undefined;
+  readonly gate: CreateGate;
+  /** Time of the last write of the status, on the monotonic clock. */
+  statusAt: number;
+}
+
+export class DaemonJobRuns {
+  readonly #deps: DaemonJobDeps;
+  readonly #runs = new Map<string, JobRun>();
+  readonly #wake: (key: string) => void;
+
+  /** `wake` queues the key of a host. */
+  constructor(deps: DaemonJobDeps, wake: (key: string) => void) {
+    this.#deps = deps;
+    this.#wake = wake;
+  }
+
+  /** True for a finished job about which nothing has changed since the start. It needs no tally. */
+  isSettled(job: DaemonJob): boolean {
+    const { uid = '', generation } = job.metadata;
+    return (
+      daemonJobFinishedAs(job) !== undefined &&
+      job.spec.ttlSecondsAfterFinished === undefined &&
+      job.status?.observedGeneration === generation &&
+      !this.#runs.has(uid)
+    );
+  }
+
+  forget(uid: string): void {
+    this.#runs.delete(uid);
+  }
+
+  /** Returns the run of the job's current spec. A new one queues all its hosts. */
+  of(job: DaemonJob): JobRun {
+    const { uid = '', generation, namespace = '' } = job.metadata;
+    const { rolloutPolicyName: name } = job.spec;
+    const isFinished = daemonJobFinishedAs(job) !== undefined;
+    const policy =
+      name === undefined ? undefined : this.#deps.informers.rolloutPolicies.get({ namespace, name });
+    const known = this.#runs.get(uid);
+    if (known && known.generation === generation && (isFinished || known.policy === policy)) return known;
+    const run = this.#start(job, policy, isFinished);
+    this.#runs.set(uid, run);
+    return run;
+  }
+
+  #start(job: DaemonJob, policy: RolloutPolicy | undefined, isFinished: boolean): JobRun {
+    const { clock } = this.#deps;
+    const names = this.#namesOf(job, isFinished);
+    if (job.spec.rolloutPolicyName !== undefined && !policy && !isFinished) this.#reportMissingPolicy(job);
+    const { windows = [], freezes = [] } = policy?.spec ?? {};
+    for (const name of names) this.#wake(hostKey(job, name));
+    return {
+      generation: job.metadata.generation,
+      isFinished,
+      policy,
+      tally: new DaemonJobTally(names, runEnd(job, clock.now())),
+      placement: compilePlacement(job.spec.template.spec),
+      windows: windows.length + freezes.length > 0 ? new WindowIndex({ windows, freezes }) : undefined,
+      gate: new CreateGate(clock, this.#wake),
+      statusAt: Number.NEGATIVE_INFINITY,
+    };
+  }
+
+  #reportMissingPolicy(job: DaemonJob): void {
+    const text = `No host starts: RolloutPolicy "${job.spec.rolloutPolicyName}" not found`;
+    this.#deps.recordEvent(job, 'Warning', 'RolloutPolicyNotFound', text);
+  }
+
+  /** Returns all nodes of a running job. Those of a finished job are the ones with a result or a Pod. */
+  #namesOf({ metadata: { uid = '' } }: DaemonJob, isFinished: boolean): Set<string> {
+    const { nodes, pods, daemonJobResults } = this.#deps.informers;
+    const names = new Set<string>();
+    if (!isFinished) for (const node of nodes.list()) names.add(node.metadata.name);
+    for (const { nodeName } of daemonJobResults.indexed(BY_OWNER, uid)) names.add(nodeName);
+    for (const pod of pods.indexed(BY_OWNER, uid)) names.add(targetNodeOf(pod) ?? '');
+    names.delete('');
+    return names;
+  }
+
+  /** Returns the stored result of a host, or undefined. */
+  resultOf({ metadata }: DaemonJob, nodeName: string): DaemonJobResult | undefined {
+    const { namespace = '', name, uid } = metadata;
+    const found = this.#deps.informers.daemonJobResults.get({ namespace, name: resultName(name, nodeName) });
+    // A result of a deleted job of the same name describes other Pods.
+    return found && controllerOf(found.metadata)?.uid === uid ? found : undefined;
+  }
+
+  /** Returns everything on which the decision for a host depends. */
+  viewOf(job: DaemonJob, run: JobRun, nodeName: string): HostView {
+    const { nodes, pods } = this.#deps.informers;
+    const node = nodes.get({ name: nodeName });
+    const result = this.resultOf(job, nodeName);
+    const own = pods
+      .indexed(PODS_BY_TARGET_NODE, nodeName)
+      .filter((pod: Pod) => controllerOf(pod.metadata)?.uid === job.metadata.uid);
+    return {
+      nodeName,
+      spec: job.spec,
+      run: runOf(job),
+      // A host that joins after the end has missed nothing.
+      isEligible:
+        !daemonJobFinishedAs(job) && node !== undefined && run.placement(whenOnline(node)).shouldRun,
+      isOnline: node !== undefined && this.isOnline(node),
+      isHeld: this.#isHeld(job, run, node),
+      pods: own,
+      result: result && outcomeOf(result),
+      end: run.tally.end,
+    };
+  }
+
+  /** True if the host can start a Pod that it gets now, and nothing that it did before is unknown. */
+  isOnline({ status, metadata }: Node): boolean {
+    const { restoredEpoch } = this.#deps;
+    const isKnown =
+      restoredEpoch === undefined || metadata.annotations?.[RESYNCED_IN_EPOCH] === restoredEpoch;
+    return isKnown && isConditionTrue(status?.conditions, 'Ready');
+  }
+
+  #isHeld({ spec }: DaemonJob, { policy, windows }: JobRun, node: Node | undefined): boolean {
+    if (spec.suspend || !node) return true;
+    if (spec.rolloutPolicyName === undefined) return false;
+    if (!policy || policy.spec.paused || policy.spec.frozen) return true;
+    if (!windows) return false;
+    windows.put(node.metadata.name, node.metadata.labels, this.#deps.clock.now());
+    return windows.hoursOf(node.metadata.name)?.replace !== true;
+  }
+}
+
+/** Taints that a node has only while it is offline or not ready. */
+const TEMPORARY: ReadonlySet<string> = new Set([
+  'node.kubernetes.io/not-ready',
+  'node.kubernetes.io/unreachable',
+]);
+
+/** Returns the node as it will be when it returns. Otherwise offline hosts would not count, and would be forgotten. */
+function whenOnline(node: Node): PlacementNode {
+  const { taints } = node.spec ?? {};
+  if (!taints?.some(({ key }) => TEMPORARY.has(key))) return node;
+  return {
+    metadata: node.metadata,
+    spec: { ...node.spec, taints: taints.filter(({ key }) => !TEMPORARY.has(key)) },
+  };
+}

@@ -1,0 +1,152 @@
+/** All writes of the DaemonJob controller. Each is reported to the reconcile context. */
+import { isDeepStrictEqual } from 'node:util';
+import {
+  DAEMON_JOB_LABEL,
+  DAEMON_JOB_TRACKING,
+  type DaemonJob,
+  type DaemonJobResult,
+  ENDED_ANNOTATION,
+} from '../../../shared/kube/daemonjobs/daemonjob-types.js';
+import { unlessGone } from '../../../shared/kube/objects/api-status.js';
+import { FLEET_GROUP } from '../../../shared/kube/objects/meta.js';
+import type { Pod } from '../../../shared/kube/pods/pod-types.js';
+import { resultName } from '../../decisions/daemonjobs/daemonjob-names.js';
+import { daemonJobOwner, daemonJobPod } from '../../decisions/daemonjobs/daemonjob-pod.js';
+import type { HostOutcome } from '../../decisions/daemonjobs/daemonjob-result.js';
+import type { DaemonJobStep } from '../../decisions/daemonjobs/daemonjob-step.js';
+import { daemonJobKind, daemonJobResultKind, podKind } from '../../kinds/index.js';
+import { preconditionsOf } from '../daemonsets/controller-ref.js';
+import { isNamespaceEnding } from '../daemonsets/create-gate.js';
+import type { ReconcileContext } from '../queue/reconcile-worker.js';
+import type { DaemonJobDeps } from './daemonjob-deps.js';
+
+export class DaemonJobWrites {
+  readonly #deps: Pick<DaemonJobDeps, 'registry' | 'recordEvent'>;
+
+  constructor(deps: Pick<DaemonJobDeps, 'registry' | 'recordEvent'>) {
+    this.#deps = deps;
+  }
+
+  /** Replaces the result of a host, or creates it. Throws ApiError. */
+  async storeResult(
+    job: DaemonJob,
+    stored: DaemonJobResult | undefined,
+    outcome: HostOutcome,
+    context: ReconcileContext,
+  ): Promise<void> {
+    const { registry } = this.#deps;
+    const { namespace, name } = job.metadata;
+    if (!stored) {
+      const body: DaemonJobResult = {
+        apiVersion: `${FLEET_GROUP}/v1`,
+        kind: daemonJobResultKind.kind,
+        metadata: {
+          name: resultName(name, outcome.nodeName),
+          ...(namespace && { namespace }),
+          labels: { [DAEMON_JOB_LABEL]: name },
+          ownerReferences: [daemonJobOwner(job)],
+        },
+        ...outcome,
+      };
+      const record = await registry.create<DaemonJobResult>(daemonJobResultKind, namespace, body);
+      context.observeWrite(record.object());
+      return;
+    }
+    await unlessGone(async () => {
+      const record = await registry.modify(
+        daemonJobResultKind,
+        stored.metadata,
+        (current) => {
+          for (const key of ['exitCode', 'reason', 'startTime', 'completionTime', 'message'] as const)
+            delete current[key];
+          Object.assign(current, outcome);
+          return undefined;
+        },
+        { preconditions: preconditionsOf(stored) },
+      );
+      context.observeWrite(record.object());
+    });
+  }
+
+  /** Removes the finalizer of a counted Pod, and reports to its host that the Pod has ended. */
+  async release(pod: Pod, context: ReconcileContext): Promise<void> {
+    await unlessGone(async () => {
+      const record = await this.#deps.registry.modify(
+        podKind,
+        pod.metadata,
+        ({ metadata, status }) => {
+          const rest = metadata.finalizers?.filter((one) => one !== DAEMON_JOB_TRACKING) ?? [];
+          if (rest.length === (metadata.finalizers?.length ?? 0)) return false;
+          if (status?.phase === 'Succeeded' || status?.phase === 'Failed')
+            metadata.annotations = { ...metadata.annotations, [ENDED_ANNOTATION]: status.phase };
+          if (rest.length > 0) metadata.finalizers = rest;
+          else delete metadata.finalizers;
+          return undefined;
+        },
+        { preconditions: preconditionsOf(pod) },
+      );
+      context.observeWrite(record.object());
+    });
+  }
+
+  async remove(job: DaemonJob, pod: Pod, context: ReconcileContext): Promise<void> {
+    await unlessGone(async () => {
+      const options = { preconditions: preconditionsOf(pod) };
+      const { object } = await this.#deps.registry.delete(podKind, pod.metadata, options);
+      context.observeWrite(object);
+      this.#deps.recordEvent(job, 'Normal', 'SuccessfulDelete', `Deleted pod: ${pod.metadata.name}`);
+    });
+  }
+
+  /** Throws ApiError, also if a Pod of this attempt exists. */
+  async create(job: DaemonJob, nodeName: string, attempt: number, context: ReconcileContext): Promise<void> {
+    const { registry, recordEvent } = this.#deps;
+    const { namespace } = job.metadata;
+    try {
+      const record = await registry.create<Pod>(podKind, namespace, daemonJobPod(job, nodeName, attempt));
+      context.observeWrite(record.object());
+      const { name } = record.object().metadata;
+      recordEvent(job, 'Normal', 'SuccessfulCreate', `Created pod: ${name}`);
+    } catch (error) {
+      if (!isNamespaceEnding(error)) {
+        const text = error instanceof Error ? error.message : String(error);
+        recordEvent(job, 'Warning', 'FailedCreate', `Error creating: ${text}`);
+      }
+      throw error;
+    }
+  }
+
+  /** Writes nothing if the job has changed since: its change queues the key again. */
+  async storeStatus(
+    job: DaemonJob,
+    { status, events }: DaemonJobStep,
+    context: ReconcileContext,
+  ): Promise<void> {
+    if (isDeepStrictEqual(status, job.status ?? {})) return;
+    const { resourceVersion } = job.metadata;
+    let isStored = false;
+    await unlessGone(async () => {
+      const record = await this.#deps.registry.writeStatus(
+        daemonJobKind,
+        job.metadata,
+        (current) => {
+          isStored = current.metadata.resourceVersion === resourceVersion;
+          return isStored ? status : undefined;
+        },
+        preconditionsOf(job),
+      );
+      context.observeWrite(record.object());
+    });
+    if (!isStored) return;
+    for (const { type, reason, message } of events) this.#deps.recordEvent(job, type, reason, message);
+  }
+
+  /** Deletes the job after its Pods and results. */
+  async removeJob({ metadata }: DaemonJob, context: ReconcileContext): Promise<void> {
+    const { uid = '', resourceVersion = '' } = metadata;
+    await unlessGone(async () => {
+      const options = { propagationPolicy: 'Foreground' as const, preconditions: { uid, resourceVersion } };
+      context.observeWrite((await this.#deps.registry.delete(daemonJobKind, metadata, options)).object);
+    });
+  }
+}

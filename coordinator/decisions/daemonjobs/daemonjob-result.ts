@@ -1,0 +1,101 @@
+/** What the result of a host says after its Pods have ended. */
+import {
+  type DaemonJobResult,
+  MAX_RESULT_MESSAGE,
+  type ResultPhase,
+} from '../../../shared/kube/daemonjobs/daemonjob-types.js';
+import { toTimestamp } from '../../../shared/kube/objects/meta.js';
+import type { ContainerStatus, Pod } from '../../../shared/kube/pods/pod-types.js';
+import { endedAt } from '../jobs/job-limits.js';
+import { attemptOf, runOfPod } from './daemonjob-pod.js';
+
+/** The fields of a result without type and metadata. */
+export type HostOutcome = Omit<DaemonJobResult, 'apiVersion' | 'kind' | 'metadata'>;
+
+/** Returns the fields of a stored result. */
+export function outcomeOf({
+  apiVersion: _a,
+  kind: _k,
+  metadata: _m,
+  ...outcome
+}: DaemonJobResult): HostOutcome {
+  return outcome;
+}
+
+/**
+ * Counts the ended Pods that the outcome does not contain, in order. A Pod of an earlier run changes only the number of
+ * attempts. Success is final: nothing is counted after it.
+ */
+export function withEndedPods(before: HostOutcome, ended: readonly Pod[], run: number): HostOutcome {
+  let outcome = before;
+  for (const pod of [...ended].sort((a, b) => attemptOf(a) - attemptOf(b))) {
+    if (outcome.phase === 'Succeeded') return outcome;
+    if (attemptOf(pod) < outcome.attempts) continue;
+    const isSuccess = pod.status?.phase === 'Succeeded';
+    const isOfThisRun = runOfPod(pod) === run;
+    const { run: _run, phase: _phase, attempts: _attempts, failures, nodeName } = outcome;
+    outcome = {
+      nodeName,
+      phase: isSuccess ? 'Succeeded' : 'Retrying',
+      run,
+      attempts: attemptOf(pod) + 1,
+      failures: failures + (isSuccess || !isOfThisRun ? 0 : 1),
+      ...endOf(pod),
+    };
+  }
+  return outcome;
+}
+
+/** Returns the outcome with a final phase. `why` explains hosts that did not fail by their own Pod. */
+export function concluded(
+  { reason: before, message: text, ...outcome }: HostOutcome,
+  phase: ResultPhase,
+  why?: { reason: string; message: string },
+): HostOutcome {
+  const reason = why?.reason ?? before;
+  const message = why?.message ?? text;
+  return {
+    ...outcome,
+    phase,
+    ...(reason !== undefined && { reason }),
+    ...(message !== undefined && { message: lastBytes(message) }),
+  };
+}
+
+type PodEnd = Pick<DaemonJobResult, 'exitCode' | 'reason' | 'startTime' | 'completionTime' | 'message'>;
+
+function endOf(pod: Pod): PodEnd {
+  const { status = {}, metadata } = pod;
+  const all = [...(status.initContainerStatuses ?? []), ...(status.containerStatuses ?? [])];
+  const failed = all.find(({ state }) => (state?.terminated?.exitCode ?? 0) !== 0);
+  const shown = failed ?? status.containerStatuses?.find(({ state }) => state?.terminated);
+  const { exitCode, startedAt, message: output } = shown?.state?.terminated ?? {};
+  const reason = reasonOf(pod, failed);
+  const message = output || status.message;
+  const startTime = startedAt ?? status.startTime;
+  const deleted = metadata.deletionTimestamp && !status.phase ? metadata.deletionTimestamp : undefined;
+  return {
+    ...(exitCode !== undefined && { exitCode }),
+    ...(reason !== undefined && { reason }),
+    ...(startTime && { startTime }),
+    completionTime: deleted ?? toTimestamp(endedAt(pod)),
+    ...(message && { message: lastBytes(message) }),
+  };
+}
+
+/** A Pod that was deleted before it ended has no reason of its own. */
+function reasonOf({ status, metadata }: Pod, failed: ContainerStatus | undefined): string | undefined {
+  if (status?.phase === 'Succeeded') return undefined;
+  if (status?.reason) return status.reason;
+  if (failed) return failed.state?.terminated?.reason ?? 'Error';
+  return metadata.deletionTimestamp ? 'PodDeleted' : 'Error';
+}
+
+/** Returns the end of a text in at most `MAX_RESULT_MESSAGE` bytes of UTF-8, without a half character. */
+export function lastBytes(text: string): string {
+  const bytes = new TextEncoder().encode(text);
+  if (bytes.length <= MAX_RESULT_MESSAGE) return text;
+  let from = bytes.length - MAX_RESULT_MESSAGE;
+  while (((bytes[from] ?? 0) & 0xc0) === 0x80) from += 1;
+  return new TextDecoder().decode(bytes.subarray(from));
+}

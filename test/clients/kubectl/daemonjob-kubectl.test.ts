@@ -1,0 +1,180 @@
+/** DaemonJobs in kubectl and `everynode job`, on a coordinator with hollow hosts. */
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, describe, type TestContext, test } from 'node:test';
+import type { DaemonJob, DaemonJobResult } from '../../../shared/kube/daemonjobs/daemonjob-types.js';
+import { leaveOut } from '../../harness/basics/skip-reason.js';
+import { until } from '../../harness/basics/wait-until.js';
+import { createKubectl, type Kubectl, whyNoKubectl } from '../../harness/clients/kubectl.js';
+import { runEverynode } from '../../harness/processes/everynode-processes.js';
+import { runCommand } from '../../harness/simulated/simulated-actions.js';
+import { type SimulatedFleet, startSimulatedFleet } from '../../harness/simulated/simulated-fleet-fixture.js';
+
+const JOBS = '/apis/fleet.everynode.dev/v1/namespaces/default/daemonjobs';
+const RESULTS = '/apis/fleet.everynode.dev/v1/namespaces/default/daemonjobresults';
+const HOSTS = 4;
+
+/** Returns a DaemonJob whose containers exit after 100 ms, on some hosts with code 3. */
+function manifest(name: string, spec: object = {}, annotations: object = {}): string {
+  return JSON.stringify({
+    apiVersion: 'fleet.everynode.dev/v1',
+    kind: 'DaemonJob',
+    metadata: { name },
+    spec: {
+      ...spec,
+      template: {
+        metadata: { annotations: { 'simulate.everynode.dev/exit-after': '100ms', ...annotations } },
+        spec: { containers: [{ name: 'work', image: 'work:1' }] },
+      },
+    },
+  });
+}
+
+const why = whyNoKubectl();
+describe('DaemonJobs in kubectl', () => {
+  if (why) {
+    test('kubectl is not installed', (context: TestContext) => leaveOut(context, 'kubectl', why));
+    return;
+  }
+  let fleet: SimulatedFleet;
+  let kubectl: Kubectl;
+  let config: string;
+  before(async () => {
+    fleet = await startSimulatedFleet(HOSTS);
+    kubectl = createKubectl(fleet.kubeconfig);
+    config = join(kubectl.home, 'everynode-kubeconfig');
+    writeFileSync(config, fleet.kubeconfig, { mode: 0o600 });
+  });
+  after(async () => {
+    kubectl.remove();
+    await fleet.stop();
+  });
+  const job = async (name: string) => (await fleet.api.send('GET', `${JOBS}/${name}`)).body as DaemonJob;
+  const results = async (name: string) =>
+    (
+      await fleet.api.items<DaemonJobResult>(
+        `${RESULTS}?labelSelector=fleet.everynode.dev%2Fdaemonjob%3D${name}`,
+      )
+    ).items;
+  const everynode = (...args: string[]) =>
+    runEverynode(['job', args[0] ?? '', '--kubeconfig', config, ...args.slice(1)]);
+
+  test('a DaemonJob completes on each host, and kubectl shows it', async () => {
+    await kubectl.ok('apply -f -', manifest('once'));
+    await kubectl.ok('wait --for=condition=complete dj/once --timeout=60s');
+    assert.match(await kubectl.ok('get daemonjobs once'), /once +Complete +4\/4 +0 +0 +0 +0 +\d+s +\d+s$/);
+    assert.match(
+      await kubectl.ok('apply -f -', manifest('once')),
+      /daemonjob\.fleet\.everynode\.dev\/once unchanged/,
+    );
+    const table = await kubectl.ok('get djr --field-selector phase=Succeeded');
+    assert.match(table, /once\.node-1 +once +node-1 +Succeeded +0 +1 /);
+    assert.match(await kubectl.ok('explain daemonjob.spec.retry'), /AtMostOnce: none,\s+the host has failed/);
+    await kubectl.ok('logs once.node-1.0');
+    await until(
+      async () =>
+        /Completed +.*daemonjob-controller +Job completed/.test(await kubectl.ok('describe dj once')),
+      { timeoutMs: 20_000, what: 'the Event of the completion' },
+    );
+    assert.match(await kubectl.ok('describe dj once'), /Succeeded: +4/);
+  });
+
+  test('invalid fields are refused with their path, and change nothing', async () => {
+    const refused = async (spec: object) => {
+      const { code, stderr } = await kubectl.run(['create', '-f', '-'], manifest('bad', spec));
+      assert.equal(code, 1);
+      return stderr;
+    };
+    assert.match(
+      await refused({ retry: 'AtMostOnce', backoffLimit: 1 }),
+      /spec\.backoffLimit: Invalid value: 1: must be 0 when retry is AtMostOnce/,
+    );
+    assert.match(await refused({ until: 'tomorrow' }), /parsing time "tomorrow"/);
+    assert.match(
+      await refused({ parallelism: '120%' }),
+      /spec\.parallelism: .*must not be greater than 100%/,
+    );
+    assert.match(await refused({ retry: 'Twice' }), /spec\.retry: Unsupported value: "Twice"/);
+    const { code, stderr } = await kubectl.run([
+      'patch',
+      'dj',
+      'once',
+      '--type=merge',
+      '-p',
+      '{"spec":{"template":{"spec":{"hostNetwork":true}}}}',
+    ]);
+    assert.equal(code, 1);
+    assert.match(stderr, /spec\.template: Invalid value: .*field is immutable/);
+  });
+
+  test('a deleted DaemonJob takes its Pods and results with it', async () => {
+    await kubectl.ok('delete dj once --cascade=foreground --timeout=60s');
+    await until(async () => (await results('once')).length === 0, {
+      timeoutMs: 30_000,
+      what: 'the results to be deleted',
+    });
+    assert.equal(await kubectl.ok('get pods -o name'), '');
+  });
+
+  test('a host that is offline runs the job when it returns', async () => {
+    await runCommand(fleet, 'offline node-2');
+    await until(async () => /node-2 +NotReady/.test(await kubectl.ok('get nodes')), {
+      timeoutMs: 90_000,
+      what: 'the node to be NotReady',
+    });
+    await kubectl.ok('apply -f -', manifest('away'));
+    await kubectl.ok('wait --for=jsonpath={.status.succeeded}=3 dj/away --timeout=60s');
+    assert.match(await kubectl.ok('get dj away'), /away +Running +3\/4 +0 +0 +0 +1 /);
+    await runCommand(fleet, 'online node-2');
+    await kubectl.ok('wait --for=condition=complete dj/away --timeout=60s');
+    assert.equal((await results('away')).length, HOSTS);
+  });
+
+  test('everynode job run prints a table, and its exit code is the outcome', async () => {
+    const { code, stdout, stderr } = await everynode(
+      'run',
+      '--selector',
+      'kubernetes.io/hostname=node-3',
+      '--name',
+      'cli',
+      '--',
+      'work:1',
+      'uname',
+      '-a',
+    );
+    assert.equal(code, 0, stderr);
+    assert.match(stdout, /^created daemonjob cli\n/);
+    assert.match(stdout, /NODE +RESULT +EXIT CODE.*\nnode-3 +Succeeded +0 +1 /);
+    assert.match(stdout, /cli is complete: 1 of 1 host succeeded\n$/);
+    const { spec } = await job('cli');
+    assert.deepEqual(spec.template.spec.containers[0]?.command, ['uname', '-a']);
+    const unselected = await everynode('run', '--', 'work:1');
+    assert.equal(unselected.code, 2);
+    assert.match(unselected.stderr, /No hosts selected: pass --selector or --all\./);
+  });
+
+  test('everynode job results lists failed hosts, and rerun runs on these only', async () => {
+    const annotations = { 'simulate.everynode.dev/fail-on': 'node-1' };
+    await kubectl.ok('create -f -', manifest('broken', { backoffLimit: 0 }, annotations));
+    await kubectl.ok('wait --for=condition=failed dj/broken --timeout=60s');
+    const { stdout } = await everynode('results', '--failed', 'broken');
+    assert.match(stdout, /\nnode-1 +Failed +1 +1 .*Error/);
+    assert.match(
+      stdout,
+      /broken has failed \(FailedHosts: 1 host failed, 0 hosts missed it\): 3 of 4 hosts succeeded/,
+    );
+    const json = await everynode('results', '--failed', '-o', 'json', 'broken');
+    assert.deepEqual(
+      json.stdout
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line).nodeName),
+      ['node-1'],
+    );
+    const { code } = await everynode('rerun', 'broken');
+    assert.equal(code, 6);
+    const attempts = (await results('broken')).map(({ nodeName, attempts: count }) => `${nodeName}=${count}`);
+    assert.deepEqual(attempts.sort(), ['node-1=2', 'node-2=1', 'node-3=1', 'node-4=1']);
+  });
+});

@@ -1,0 +1,273 @@
+/** The DaemonJob controller over a memory store. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { daemonJobResultKind, podKind } from '../../../coordinator/kinds/index.js';
+import { daemonJobFinishedAs } from '../../../shared/kube/daemonjobs/daemonjob-types.js';
+import { findCondition } from '../../../shared/kube/objects/conditions.js';
+import type { PodPhase } from '../../../shared/kube/pods/pod-types.js';
+import { joinNode } from '../../harness/controllers/control-plane-fixture.js';
+import { DaemonJobFixture } from '../../harness/controllers/daemonjob-fixture.js';
+
+type Ending = (nodeName: string, attempt: number) => PodPhase | undefined;
+
+function withJob(
+  rule: string,
+  hosts: number,
+  ending: Ending,
+  check: (job: DaemonJobFixture) => Promise<void>,
+) {
+  test(rule, async () => {
+    const fixture = await DaemonJobFixture.start(hosts, ending);
+    try {
+      await check(fixture);
+    } finally {
+      await fixture.stop();
+    }
+  });
+}
+
+const finishedAs = (fixture: DaemonJobFixture) => {
+  const job = fixture.job();
+  return job && daemonJobFinishedAs(job);
+};
+
+describe('a DaemonJob', () => {
+  withJob(
+    'runs once on each host and completes',
+    3,
+    () => 'Succeeded',
+    async (fixture) => {
+      await fixture.createJob();
+      await fixture.run(3);
+      assert.equal(finishedAs(fixture), 'Complete');
+      assert.deepEqual(fixture.counts(), [3, 0, 3, 0, 0, 0, 0]);
+      assert.deepEqual(fixture.phases(), ['node-1=Succeeded', 'node-2=Succeeded', 'node-3=Succeeded']);
+      assert.deepEqual(
+        fixture
+          .pods()
+          .map(({ metadata }) => metadata.name)
+          .sort(),
+        ['work.node-1.0', 'work.node-2.0', 'work.node-3.0'],
+      );
+      assert.ok(
+        fixture.pods().every(({ metadata }) => !metadata.finalizers),
+        'no finalizer is left',
+      );
+    },
+  );
+
+  withJob(
+    'retries a failed host and then reports it as failed',
+    2,
+    (node) => (node === 'node-1' ? 'Failed' : 'Succeeded'),
+    async (fixture) => {
+      await fixture.createJob({ backoffLimit: 2 });
+      await fixture.run(10);
+      assert.equal(finishedAs(fixture), 'Failed');
+      assert.deepEqual(fixture.counts(), [2, 0, 1, 1, 0, 0, 0]);
+      const [failed] = fixture.results().filter(({ phase }) => phase === 'Failed');
+      assert.deepEqual(
+        [failed?.attempts, failed?.failures, failed?.exitCode, failed?.message],
+        [3, 3, 3, 'output of node-1\n'],
+      );
+      assert.equal(fixture.created.get('node-1')?.size, 3);
+    },
+  );
+
+  withJob(
+    'starts a Pod once with AtMostOnce',
+    1,
+    () => 'Failed',
+    async (fixture) => {
+      await fixture.createJob({ retry: 'AtMostOnce' });
+      await fixture.run(10);
+      assert.equal(fixture.created.get('node-1')?.size, 1);
+      assert.deepEqual(fixture.phases(), ['node-1=Failed']);
+    },
+  );
+
+  withJob(
+    'runs on at most `parallelism` hosts at once',
+    5,
+    () => undefined,
+    async (fixture) => {
+      await fixture.createJob({ parallelism: 2 });
+      await fixture.run(2);
+      assert.equal(fixture.pods().length, 2);
+      await fixture.changeJob({ parallelism: '50%' });
+      await fixture.run(2);
+      assert.equal(fixture.pods().length, 3, 'a percentage is rounded up');
+    },
+  );
+
+  withJob(
+    'waits for an offline host and runs there when it returns',
+    2,
+    () => 'Succeeded',
+    async (fixture) => {
+      await fixture.setOffline('node-2', true);
+      await fixture.createJob({ parallelism: 1 });
+      await fixture.run(3);
+      assert.deepEqual(fixture.counts(), [2, 0, 1, 0, 0, 1, 0]);
+      assert.equal(finishedAs(fixture), undefined);
+      await fixture.setOffline('node-2', false);
+      await fixture.run(3);
+      assert.equal(finishedAs(fixture), 'Complete');
+    },
+  );
+
+  withJob(
+    'reports a host that is offline until the deadline as missed',
+    2,
+    () => 'Succeeded',
+    async (fixture) => {
+      await fixture.setOffline('node-2', true);
+      await fixture.createJob({ activeDeadlineSeconds: 60 });
+      await fixture.run(8);
+      assert.equal(finishedAs(fixture), 'Failed');
+      assert.deepEqual(fixture.phases(), ['node-1=Succeeded', 'node-2=Missed']);
+      await fixture.setOffline('node-2', false);
+      await fixture.run(3);
+      assert.equal(fixture.created.get('node-2'), undefined);
+    },
+  );
+
+  withJob(
+    'counts a Pod that ended offline after the end of the job',
+    1,
+    () => 'Running',
+    async (fixture) => {
+      await fixture.createJob({ until: '2026-01-01T00:01:00Z' });
+      await fixture.run(2);
+      await fixture.setOffline('node-1', true);
+      await fixture.run(4);
+      assert.deepEqual(fixture.phases(), ['node-1=Missed']);
+      assert.equal(finishedAs(fixture), 'Failed');
+      const [pod] = fixture.pods();
+      assert.equal(pod?.metadata.deletionTimestamp, undefined, 'a started Pod is kept');
+      await fixture.plane.registry.writeStatus(podKind, pod?.metadata ?? { name: '' }, () => ({
+        phase: 'Succeeded' as const,
+      }));
+      await fixture.run(2);
+      assert.deepEqual(fixture.phases(), ['node-1=Succeeded']);
+      assert.deepEqual(fixture.counts(), [1, 0, 1, 0, 0, 0, 0]);
+    },
+  );
+
+  withJob(
+    'runs on a host that joins before `until`',
+    1,
+    () => 'Succeeded',
+    async (fixture) => {
+      await fixture.createJob({ until: '2026-01-01T00:10:00Z' });
+      await fixture.run(2);
+      assert.equal(finishedAs(fixture), undefined);
+      await joinNode(fixture.plane, 'late');
+      await fixture.run(2);
+      assert.deepEqual(fixture.phases(), ['late=Succeeded', 'node-1=Succeeded']);
+      await fixture.run(2, 600_000);
+      assert.equal(finishedAs(fixture), 'Complete');
+      await joinNode(fixture.plane, 'later');
+      await fixture.run(2);
+      assert.deepEqual(fixture.counts(), [2, 0, 2, 0, 0, 0, 0]);
+    },
+  );
+
+  withJob(
+    'stops when more hosts have failed than `maxFailed`',
+    4,
+    () => 'Failed',
+    async (fixture) => {
+      await fixture.createJob({ parallelism: 1, maxFailed: 1, backoffLimit: 0 });
+      await fixture.run(8);
+      assert.equal(
+        findCondition(fixture.job()?.status?.conditions, 'Failed')?.reason,
+        'MaxFailedHostsExceeded',
+      );
+      assert.deepEqual(fixture.counts(), [4, 0, 0, 2, 2, 0, 0]);
+      assert.equal(fixture.pods().length, 2);
+    },
+  );
+
+  withJob(
+    'starts nothing while it is suspended, and lets Pods end',
+    2,
+    () => 'Succeeded',
+    async (fixture) => {
+      await fixture.createJob({ suspend: true });
+      await fixture.run(2);
+      assert.deepEqual([fixture.pods().length, fixture.counts()[6]], [0, 2]);
+      await fixture.changeJob({ suspend: false });
+      await fixture.run(3);
+      assert.equal(finishedAs(fixture), 'Complete');
+      assert.ok(fixture.events.includes('Resumed Job resumed'));
+    },
+  );
+
+  let isBroken = true;
+  const repaired: Ending = (node) => (node === 'node-1' && isBroken ? 'Failed' : 'Succeeded');
+  withJob('runs again on failed hosts only when `run` is raised', 2, repaired, async (fixture) => {
+    await fixture.createJob({ backoffLimit: 0 });
+    await fixture.run(3);
+    assert.equal(finishedAs(fixture), 'Failed');
+    isBroken = false;
+    await fixture.changeJob({ run: 2 });
+    await fixture.run(3);
+    assert.equal(finishedAs(fixture), 'Complete');
+    assert.deepEqual([fixture.created.get('node-1')?.size, fixture.created.get('node-2')?.size], [2, 1]);
+  });
+
+  withJob(
+    'does not run again when Pods are deleted after success',
+    1,
+    () => 'Succeeded',
+    async (fixture) => {
+      await fixture.createJob({ until: '2026-01-02T00:00:00Z' });
+      await fixture.run(2);
+      for (const { metadata } of fixture.pods())
+        await fixture.plane.registry.delete(podKind, metadata, { gracePeriodSeconds: 0 });
+      await fixture.run(3);
+      assert.deepEqual([fixture.pods().length, fixture.created.get('node-1')?.size], [0, 1]);
+    },
+  );
+
+  withJob(
+    'writes a deleted result again from its Pod',
+    1,
+    () => 'Succeeded',
+    async (fixture) => {
+      await fixture.createJob({ until: '2026-01-02T00:00:00Z' });
+      await fixture.run(2);
+      for (const { metadata } of fixture.results())
+        await fixture.plane.registry.delete(daemonJobResultKind, metadata);
+      await fixture.run(2);
+      assert.deepEqual(fixture.phases(), ['node-1=Succeeded']);
+      assert.equal(fixture.created.get('node-1')?.size, 1);
+    },
+  );
+
+  withJob(
+    'keeps a result within 1 KB',
+    1,
+    () => 'Failed',
+    async (fixture) => {
+      await fixture.createJob({ backoffLimit: 0 });
+      await fixture.run(3);
+      const [result] = fixture.results();
+      assert.ok(result);
+      const size = JSON.stringify({ ...result, message: 'x'.repeat(320) }).length;
+      assert.ok(size <= 1024, `${size} bytes`);
+    },
+  );
+
+  withJob(
+    'is deleted after ttlSecondsAfterFinished',
+    1,
+    () => 'Succeeded',
+    async (fixture) => {
+      await fixture.createJob({ ttlSecondsAfterFinished: 30 });
+      await fixture.run(5);
+      assert.ok(fixture.job()?.metadata.deletionTimestamp, 'the garbage collector deletes the rest');
+    },
+  );
+});

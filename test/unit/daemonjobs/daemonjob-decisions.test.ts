@@ -1,0 +1,152 @@
+/** Decisions about DaemonJobs: one host, the job as a whole, results, names, and what a host does after the end. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { nextAction } from '../../../agent/decisions/pods/pod-next-action.js';
+import { jobSpec } from '../../../coordinator/cli/commands/job-command.js';
+import { type HostView, hostStep } from '../../../coordinator/decisions/daemonjobs/daemonjob-host.js';
+import { attemptName, resultName } from '../../../coordinator/decisions/daemonjobs/daemonjob-names.js';
+import { daemonJobPod } from '../../../coordinator/decisions/daemonjobs/daemonjob-pod.js';
+import { type HostOutcome, lastBytes } from '../../../coordinator/decisions/daemonjobs/daemonjob-result.js';
+import { daemonJobStep } from '../../../coordinator/decisions/daemonjobs/daemonjob-step.js';
+import {
+  type DaemonJob,
+  type DaemonJobSpec,
+  ENDED_ANNOTATION,
+} from '../../../shared/kube/daemonjobs/daemonjob-types.js';
+import type { Pod, PodPhase } from '../../../shared/kube/pods/pod-types.js';
+import { viewOf } from '../../harness/pods/pod-views.js';
+
+const NOW = Date.parse('2026-01-01T12:00:00Z');
+const NONE = { Succeeded: 0, Failed: 0, Missed: 0, Active: 0, Offline: 0, Ready: 0, Waiting: 0 };
+
+function job(spec: Partial<DaemonJobSpec> = {}): DaemonJob {
+  const template = { spec: { restartPolicy: 'Never', containers: [{ name: 'work', image: 'work:1' }] } };
+  return {
+    apiVersion: 'fleet.everynode.dev/v1',
+    kind: 'DaemonJob',
+    metadata: { name: 'work', namespace: 'default', uid: 'job', generation: 1 },
+    spec: { template, ...spec },
+  };
+}
+
+function pod(attempt: number, phase?: PodPhase): Pod {
+  return { ...daemonJobPod(job(), 'kiel', attempt), ...(phase && { status: { phase } }) };
+}
+
+const outcome = (changes: Partial<HostOutcome>): HostOutcome => ({
+  ...{ nodeName: 'kiel', phase: 'Retrying', run: 1, attempts: 1, failures: 1 },
+  ...changes,
+});
+const end = { kind: 'Closed', reason: 'UntilPassed', message: 'too late' } as const;
+const stopped = { kind: 'Stopped', reason: 'DeadlineExceeded', message: 'too long' } as const;
+
+/** What differs from an eligible host that is online and has done nothing; its state; what is stored; Pods removed. */
+const HOSTS: [what: string, view: Partial<HostView>, state: string, stored?: string, removed?: number][] = [
+  ['may start', {}, 'Ready'],
+  ['is not eligible', { isEligible: false }, 'NotEligible'],
+  ['is offline', { isOnline: false }, 'Offline'],
+  ['is held', { isHeld: true }, 'Waiting'],
+  ['runs', { pods: [pod(0, 'Running')] }, 'Active'],
+  ['runs and is not eligible any more', { pods: [pod(0)], isEligible: false }, 'Active'],
+  ['runs offline', { pods: [pod(0, 'Running')], isOnline: false }, 'Offline'],
+  ['has succeeded', { pods: [pod(0, 'Succeeded')] }, 'Succeeded', 'Succeeded 1/0'],
+  ['has failed once', { pods: [pod(0, 'Failed')] }, 'Waiting', 'Retrying 1/1'],
+  ['has failed too often', { pods: [pod(0, 'Failed')], spec: { backoffLimit: 0 } }, 'Failed', 'Failed 1/1'],
+  ['has a counted failure', { pods: [pod(0, 'Failed')], result: outcome({}) }, 'Ready'],
+  ['starts after the end', { end }, 'Missed', 'Missed 0/0'],
+  ['failed before the end', { end, result: outcome({}) }, 'Failed', 'Failed 1/1'],
+  ['runs after the end', { end, pods: [pod(0, 'Running')] }, 'Active'],
+  ['runs after the deadline', { end: stopped, pods: [pod(0, 'Running')] }, 'Active', undefined, 1],
+  [
+    'is offline at the end, and has started',
+    { end, pods: [pod(0, 'Running')], isOnline: false },
+    'Missed',
+    'Missed 0/0',
+  ],
+  [
+    'is offline at the end, and has not started',
+    { end, pods: [pod(0)], isOnline: false },
+    'Missed',
+    'Missed 0/0',
+    1,
+  ],
+  [
+    'was missed and returns with success',
+    { end, pods: [pod(0, 'Succeeded')], result: outcome({ phase: 'Missed', attempts: 0, failures: 0 }) },
+    'Succeeded',
+    'Succeeded 1/0',
+  ],
+  ['succeeded, and a new run starts', { run: 2, result: outcome({ phase: 'Succeeded' }) }, 'Succeeded'],
+  ['failed, and a new run starts', { run: 2, result: outcome({ phase: 'Failed', failures: 7 }) }, 'Ready'],
+];
+
+describe('a host of a DaemonJob', () => {
+  for (const [what, changes, state, stored, removed = 0] of HOSTS) {
+    test(`that ${what} is ${state}`, () => {
+      const view: HostView = {
+        ...{ nodeName: 'kiel', spec: {}, run: 1, isEligible: true, isOnline: true, isHeld: false },
+        ...{ pods: [], result: undefined, end: undefined, ...changes },
+      };
+      const step = hostStep(view, NOW);
+      const { phase, attempts, failures } = step.outcome ?? {};
+      assert.equal(step.state.kind, state);
+      assert.equal(step.outcome && `${phase} ${attempts}/${failures}`, stored);
+      assert.equal(step.remove.length, removed);
+    });
+  }
+});
+
+/** Spec, counts, free slots, terminal condition and its reason. */
+const JOBS: [what: string, spec: Partial<DaemonJobSpec>, counts: object, slots: number, end?: string][] = [
+  ['starts all hosts', {}, { Ready: 5 }, 5],
+  ['rounds a percentage up', { parallelism: '50%' }, { Ready: 4, Active: 1 }, 2],
+  ['does not count offline hosts', { parallelism: 1 }, { Ready: 4, Offline: 3 }, 1],
+  ['is suspended', { suspend: true }, { Waiting: 2 }, 0],
+  ['completes', {}, { Succeeded: 2 }, 2, 'Complete HostsSucceeded'],
+  ['has no hosts', {}, {}, 0, 'Complete HostsSucceeded'],
+  ['waits for late hosts', { until: '2026-01-01T13:00:00Z' }, { Succeeded: 2 }, 2],
+  ['is past until', { until: '2026-01-01T11:00:00Z' }, { Succeeded: 2 }, 0, 'Complete HostsSucceeded'],
+  ['has failed hosts', {}, { Succeeded: 2, Failed: 1 }, 3, 'Failed FailedHosts'],
+  ['exceeds its budget', { maxFailed: '10%' }, { Failed: 2, Ready: 8 }, 0, undefined],
+  ['ends over its budget', { maxFailed: 0 }, { Failed: 1, Missed: 8 }, 0, 'Failed MaxFailedHostsExceeded'],
+];
+
+describe('a DaemonJob', () => {
+  for (const [what, spec, counts, slots, ended] of JOBS) {
+    test(`that ${what} has ${slots} free slots`, () => {
+      const step = daemonJobStep(job(spec), { ...NONE, ...counts }, 0, NOW);
+      const final = step.status.conditions?.find(({ type }) => type === 'Complete' || type === 'Failed');
+      assert.equal(step.slots, slots);
+      assert.equal(final && `${final.type} ${final.reason}`, ended);
+    });
+  }
+});
+
+test('names of Pods and results are unique and at most 253 characters long', () => {
+  assert.equal(attemptName('work', 'kiel.example', 3), 'work.kiel.example.3');
+  const long = [`${'a'.repeat(250)}-1`, `${'a'.repeat(250)}-2`].map((node) => resultName('work', node));
+  assert.notEqual(long[0], long[1]);
+  assert.ok(long.every((name) => name.length < 240));
+});
+
+test('a message keeps its last 320 bytes and no half character', () => {
+  const text = lastBytes(`${'x'.repeat(500)}${'ü'.repeat(159)}€`);
+  assert.equal(text, `${'ü'.repeat(158)}€`);
+});
+
+test('a host starts nothing of a Pod whose end is counted, also without its containers', () => {
+  const view = viewOf({ containers: [] });
+  const ofJob = daemonJobPod(job(), 'kiel', 0);
+  const metadata = { ...view.pod.metadata, ownerReferences: ofJob.metadata.ownerReferences ?? [] };
+  const counted = { ...metadata, annotations: { [ENDED_ANNOTATION]: 'Succeeded' } };
+  assert.notEqual(nextAction({ ...view, pod: { ...view.pod, metadata } }).kind, 'wait');
+  assert.equal(nextAction({ ...view, pod: { ...view.pod, metadata: counted } }).kind, 'wait');
+});
+
+test('everynode job run makes a spec of its flags', () => {
+  const flags = { wait: true, retries: '2', deadline: '5m', ttl: '1d', selector: 'site=kiel,arch=arm64' };
+  const spec = jobSpec('busybox', ['true'], { ...flags, parallelism: '10' });
+  assert.deepEqual(spec.template.spec.nodeSelector, { site: 'kiel', arch: 'arm64' });
+  assert.deepEqual([spec.parallelism, spec.activeDeadlineSeconds, spec.backoffLimit], [10, 300, 2]);
+  assert.throws(() => jobSpec('busybox', [], { ...flags, selector: 'site' }), /--selector: must be labels/);
+});
