@@ -1,7 +1,7 @@
 /** An audit event as a sentence: who did what to which object. Pure. */
 import type { AuditEvent } from '../../shared/kube/access/audit-types.js';
 
-export interface ActivitySentence {
+interface ActivitySentence {
   readonly who: string;
   /** A verb in the past tense, such as `changed`. */
   readonly did: string;

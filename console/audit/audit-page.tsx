@@ -11,7 +11,7 @@ import { CopyCommand } from '../layout/text/copy-command.js';
 import { RelativeTime } from '../layout/time/relative-time.js';
 import { useFrozenValue } from '../layout/use-frozen-value.js';
 import { useUrlFilter } from '../layout/use-url-query.js';
-import { ACTIVITY_RANGES, RANGE_NAMES, rangeQuery } from './activity-range.js';
+import { ACTIVITY_RANGES, type ActivityRange, RANGE_NAMES, rangeQuery } from './activity-range.js';
 import { activitySentence } from './activity-sentence.js';
 import classes from './audit-page.module.css';
 
@@ -91,7 +91,7 @@ export function AuditPage() {
 }
 
 /** Reloads when the filter changes, and periodically. `filters` is a JSON list of names and values. */
-function useAudit(range: (typeof ACTIVITY_RANGES)[number], showsAll: boolean, filters: string) {
+function useAudit(range: ActivityRange, showsAll: boolean, filters: string) {
   const [events, setEvents] = useState<readonly AuditEvent[]>();
   const [problem, setProblem] = useState('');
   const [reloads, setReloads] = useState(0);

@@ -9,7 +9,6 @@ import { auditCommand } from './commands/audit-command.js';
 import { backupCommand } from './commands/backup-command.js';
 import { coordinatorCommand } from './commands/coordinator-command.js';
 import { doctorCommand } from './commands/coordinator-doctor-command.js';
-import { demoCommand } from './commands/demo-command.js';
 import { downCommand } from './commands/down-command.js';
 import { jobCommand } from './commands/job-command.js';
 import { nodeCommand } from './commands/node-command.js';
@@ -22,6 +21,7 @@ import { tokenCommand } from './commands/token-command.js';
 import { upCommand } from './commands/up-command.js';
 import { userCommand } from './commands/user-command.js';
 import { whyCommand } from './commands/why-command.js';
+import { demoCommand } from './demo/demo-command.js';
 
 const COMPLETION = 'completion';
 

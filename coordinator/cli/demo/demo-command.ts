@@ -9,14 +9,14 @@ import { addSettingFlags, type SettingsOf } from '../../../shared/process/settin
 import { kubeconfigPath } from '../../coordinator-data-dir.js';
 import { COORDINATOR_SETTINGS, defaultDataDir } from '../../coordinator-settings.js';
 import { DATABASE_FILE } from '../../store/data-files.js';
-import { tourLines } from '../demo/demo-tour.js';
-import { buildDemo, demoFiles, demoToken, writeDemoFiles } from '../demo/run-demo.js';
+import { down } from '../commands/down-command.js';
 import { oneCoordinator } from '../local-cluster/one-coordinator.js';
 import { type Simulation, startSimulation } from '../machine/agent-process.js';
 import { trackFirstStart } from '../machine/first-start.js';
 import { readSettings } from '../terminal/command-options.js';
 import { type Progress, terminalProgress } from '../terminal/terminal-progress.js';
-import { down } from './down-command.js';
+import { tourLines } from './demo-tour.js';
+import { buildDemo, demoFiles, demoToken, writeDemoFiles } from './run-demo.js';
 
 /** Another port than that of a real coordinator on this machine. */
 const DEMO_PORT = 7443;
