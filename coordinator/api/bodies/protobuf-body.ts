@@ -1,11 +1,12 @@
 /**
- * Decodes the protobuf bodies that kubectl and helm send for a few kinds. These clients do not retry with JSON. Field
+ * Decodes the protobuf bodies that kubectl, helm and operators send. These clients do not retry with JSON. Field
  * numbers: k8s.io/apimachinery `runtime/generated.proto`, `meta/v1/generated.proto`, k8s.io/api `*.proto`.
  */
 import protobuf from 'protobufjs';
 import { ApiError, badRequest } from '../../../shared/kube/objects/api-status.js';
 import { toTimestamp } from '../../../shared/kube/objects/meta.js';
 import { JOB_DEFINITIONS, JOB_ZEROS } from './protobuf-job.js';
+import { MICRO_TIMES, PROGRAM_DEFINITIONS, PROGRAM_ZEROS } from './protobuf-operator.js';
 import { POD_DEFINITIONS } from './protobuf-pod.js';
 import { POLICY_DEFINITIONS } from './protobuf-policy.js';
 import { WORKLOAD_DEFINITIONS, WORKLOAD_ZEROS } from './protobuf-workload.js';
@@ -95,7 +96,7 @@ message PriorityClass { optional ObjectMeta metadata = 1; optional int32 value =
 `;
 
 const messages = protobuf.parse(
-  `${DEFINITIONS}${POD_DEFINITIONS}${JOB_DEFINITIONS}${POLICY_DEFINITIONS}${WORKLOAD_DEFINITIONS}`,
+  `${DEFINITIONS}${POD_DEFINITIONS}${JOB_DEFINITIONS}${POLICY_DEFINITIONS}${WORKLOAD_DEFINITIONS}${PROGRAM_DEFINITIONS}`,
   { keepCase: true },
 ).root;
 
@@ -106,12 +107,16 @@ const KINDS = new Set([
   'ClusterRoleBinding',
   'ConfigMap',
   'CronJob',
+  'DaemonSet',
   'Deployment',
   'EndpointSlice',
   'Endpoints',
   'Ingress',
   'Job',
+  'Lease',
+  'LimitRange',
   'Namespace',
+  'PersistentVolumeClaim',
   'Pod',
   'PodDisruptionBudget',
   'PriorityClass',
@@ -140,6 +145,7 @@ const KINDS = new Set([
 const MEANINGFUL_ZEROS = new Set([
   ...JOB_ZEROS,
   ...WORKLOAD_ZEROS,
+  ...PROGRAM_ZEROS,
   'gracePeriodSeconds',
   'terminationGracePeriodSeconds',
   'activeDeadlineSeconds',
@@ -214,12 +220,17 @@ function withoutZeros(message: Record<string, unknown>): Record<string, unknown>
     if (value === '' || (value === 0 && !MEANINGFUL_ZEROS.has(name))) return [];
     if (value === false && OFF_IS_ABSENT.has(name)) return [];
     if (EMBEDDED.has(name) && isMessage(value)) return Object.entries(withoutZeros(value));
-    const kept = CLIENT_TIMES.has(name) ? timestampOf(value) : cleaned(value);
+    const kept = shownValue(name, value);
     // A number of 0 is not encoded, but the message is there.
     if (kept === undefined && isIntOrString(value) && MEANINGFUL_ZEROS.has(name)) return [[name, 0]];
     return kept === undefined ? [] : [[name, kept]];
   });
   return Object.fromEntries(fields);
+}
+
+function shownValue(name: string, value: unknown): unknown {
+  if (MICRO_TIMES.has(name)) return microTimestampOf(value);
+  return CLIENT_TIMES.has(name) ? timestampOf(value) : cleaned(value);
 }
 
 function cleaned(value: unknown): unknown {
@@ -233,6 +244,14 @@ function cleaned(value: unknown): unknown {
 function timestampOf(value: unknown): string | undefined {
   const seconds = isMessage(value) ? Number(value.seconds ?? 0) : 0;
   return seconds > 0 && seconds < LAST_SECOND ? toTimestamp(seconds * 1000) : undefined;
+}
+
+/** Returns the time as Go encodes a MicroTime, always with six digits. */
+function microTimestampOf(value: unknown): string | undefined {
+  const text = timestampOf(value);
+  const nanos = isMessage(value) ? Number(value.nanos ?? 0) : 0;
+  const micros = String(Math.trunc(nanos / 1000)).padStart(6, '0');
+  return text?.replace('Z', `.${micros}Z`);
 }
 
 function isQuantity(value: unknown): value is { string: string } {

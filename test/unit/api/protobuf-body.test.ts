@@ -275,3 +275,73 @@ test('a Deployment: zero replicas are a value, and paused is absent unless it is
     spec: { replicas: 0, strategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge: 0 } } },
   });
 });
+
+test('a DaemonSet: the strategy, a surge of zero and the template', () => {
+  const percent = Buffer.concat([integer(1, 1), field(3, '10%')]);
+  const zero = Buffer.concat([integer(1, 0), integer(2, 0), field(3, '')]);
+  const strategy = Buffer.concat([
+    field(1, 'RollingUpdate'),
+    field(2, Buffer.concat([field(1, percent), field(2, zero)])),
+  ]);
+  const container = Buffer.concat([field(1, 'c'), field(2, 'app:1')]);
+  const template = Buffer.concat([field(1, field(11, entry('a', 'b'))), field(2, field(2, container))]);
+  const spec = Buffer.concat([
+    field(1, field(1, entry('a', 'b'))),
+    field(2, template),
+    field(3, strategy),
+    integer(4, 0),
+    integer(6, 0),
+  ]);
+  assert.deepEqual(
+    decodeProtobuf(body('apps/v1', 'DaemonSet', field(1, field(1, 'd')), field(2, spec), field(3, ''))),
+    {
+      apiVersion: 'apps/v1',
+      kind: 'DaemonSet',
+      metadata: { name: 'd' },
+      spec: {
+        selector: { matchLabels: { a: 'b' } },
+        template: { metadata: { labels: { a: 'b' } }, spec: { containers: [{ name: 'c', image: 'app:1' }] } },
+        updateStrategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: '10%', maxSurge: 0 } },
+        revisionHistoryLimit: 0,
+      },
+    },
+  );
+});
+
+test('a Lease: times keep their microseconds, and no transition is a value', () => {
+  const seconds = Buffer.from([0x08, 0x80, 0x94, 0xeb, 0xdc, 0x03]);
+  const spec = Buffer.concat([
+    field(1, 'me'),
+    integer(2, 15),
+    field(3, Buffer.concat([seconds, Buffer.from([0x10, 0xa8, 0xc3, 0x01])])),
+    integer(5, 0),
+  ]);
+  assert.deepEqual(
+    decodeProtobuf(body('coordination.k8s.io/v1', 'Lease', field(1, field(1, 'l')), field(2, spec))),
+    {
+      apiVersion: 'coordination.k8s.io/v1',
+      kind: 'Lease',
+      metadata: { name: 'l' },
+      spec: {
+        holderIdentity: 'me',
+        leaseDurationSeconds: 15,
+        acquireTime: '2001-09-09T01:46:40.000025Z',
+        leaseTransitions: 0,
+      },
+    },
+  );
+});
+
+test('a LimitRange: quantities by resource', () => {
+  const quantity = (key: string, value: string) => Buffer.concat([field(1, key), field(2, field(1, value))]);
+  const item = Buffer.concat([field(1, 'Container'), field(4, quantity('memory', '64Mi'))]);
+  assert.deepEqual(
+    decodeProtobuf(body('v1', 'LimitRange', field(1, field(1, 'l')), field(2, field(1, item)))),
+    {
+      apiVersion: 'v1',
+      kind: 'LimitRange',
+      metadata: { name: 'l' },
+      spec: { limits: [{ type: 'Container', default: { memory: '64Mi' } }] },
+    },
+  );
+});
