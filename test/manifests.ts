@@ -9,9 +9,15 @@ import { join, resolve } from 'node:path';
 import { createKubectl } from './harness/clients/kubectl.js';
 import { runManifestLife } from './harness/clients/manifest-life.js';
 import { startCoordinatorProcess } from './harness/processes/everynode-processes.js';
+import { npmScript, parseScriptArguments } from './harness/processes/npm-script.js';
 
-const files = process.argv.slice(2);
-if (files.length === 0) throw new Error('name the files of manifests');
+const script = npmScript('manifests', 'Applies public manifests twice, compares and deletes them.').argument(
+  '<file...>',
+  'files of manifests',
+);
+const {
+  words: [files],
+} = await parseScriptArguments<object, [string[]]>(script);
 const folder = mkdtempSync(join(tmpdir(), 'everynode-manifests-'));
 const coordinator = await startCoordinatorProcess(join(folder, 'c'));
 const kubectl = createKubectl(coordinator.kubeconfig);

@@ -153,6 +153,9 @@ test('everynode why ds/NAME: a line for each code with its nodes', async () => {
       ['KeptDespiteTaint', '1', 'n4'],
       ['UntoleratedTaint', '1', 'n3'],
       ['NodeSelectorMismatch', '1', 'n2'],
+      [''],
+      ['IMAGES', 'COUNT', 'NODES'],
+      ['app:1', '3', 'n0, n1, n4'],
     ],
   );
 });

@@ -13,6 +13,7 @@ import {
   type DaemonJobSpec,
   ENDED_ANNOTATION,
 } from '../../../shared/kube/daemonjobs/daemonjob-types.js';
+import { toTimestamp } from '../../../shared/kube/objects/meta.js';
 import type { Pod, PodPhase } from '../../../shared/kube/pods/pod-types.js';
 import { viewOf } from '../../harness/pods/pod-views.js';
 
@@ -30,7 +31,9 @@ function job(spec: Partial<DaemonJobSpec> = {}): DaemonJob {
 }
 
 function pod(attempt: number, phase?: PodPhase): Pod {
-  return { ...daemonJobPod(job(), 'kiel', attempt), ...(phase && { status: { phase } }) };
+  const model = daemonJobPod(job(), 'kiel', attempt);
+  const metadata = { ...model.metadata, creationTimestamp: toTimestamp(NOW) };
+  return { ...model, metadata, ...(phase && { status: { phase } }) };
 }
 
 const outcome = (changes: Partial<HostOutcome>): HostOutcome => ({

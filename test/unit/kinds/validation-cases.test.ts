@@ -53,7 +53,7 @@ function read(kind: Kind, body: KubeObject): KubeObject {
   const { typeErrors } = checkFields(kind.schema, object);
   assert.deepEqual(typeErrors, []);
   dropUnknownFields(kind.schema, object);
-  object.metadata.namespace = 'default';
+  if (kind.namespaced) object.metadata.namespace = 'default';
   kind.setDefaults(object);
   return object;
 }

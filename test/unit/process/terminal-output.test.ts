@@ -68,6 +68,8 @@ const WRITERS = new Set([
   'shared/process/output/terminal-output.ts',
   // Passes standard error to ProgressLine, which redraws a line in place and escapes the texts in it.
   'agent/simulate/simulate-fleet.ts',
+  // Redraws the line of a step, and escapes the text in it.
+  'coordinator/cli/terminal/terminal-progress.ts',
 ]);
 
 function sourcesBelow(folder: string): string[] {
