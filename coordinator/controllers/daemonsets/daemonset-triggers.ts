@@ -58,13 +58,13 @@ function callForValues(
   { previous, current }: ObjectChange<HostValues>,
 ): void {
   const { namespace = '' } = (current ?? previous)?.metadata ?? {};
-  let hosts: readonly string[] | undefined;
+  let selected: readonly string[] | undefined;
   for (const daemonSet of daemonSets.indexed(BY_NAMESPACE, namespace)) {
     const { keys = [] } = valueUsesOf(daemonSet.spec.template) ?? {};
     const changed = changedScope(previous?.spec, current?.spec, keys);
     if (!changed) continue;
-    hosts = changed.named ?? hosts ?? selectedHosts(nodes.list(), [previous, current]);
-    for (const name of hosts) calls.node(daemonSet, name);
+    if (!changed.named) selected ??= selectedHosts(nodes.list(), [previous, current]);
+    for (const name of changed.named ?? selected ?? []) calls.node(daemonSet, name);
     calls.fleet(daemonSet);
   }
 }

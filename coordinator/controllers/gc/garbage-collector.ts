@@ -28,6 +28,7 @@ import {
   deploymentKind,
   endpointSliceKind,
   endpointsKind,
+  hostValuesKind,
   jobKind,
   limitRangeKind,
   mutatingWebhookConfigurationKind,
@@ -109,6 +110,7 @@ function watchedKinds({
   admissionPolicyBindings,
   mutatingWebhooks,
   validatingWebhooks,
+  hostValues,
   metadata,
 }: Informers): Watched[] {
   const whole = [
@@ -125,6 +127,7 @@ function watchedKinds({
     { kind: controllerRevisionKind, informer: controllerRevisions },
     { kind: configMapKind, informer: configMaps },
     { kind: secretKind, informer: secrets },
+    { kind: hostValuesKind, informer: hostValues },
     { kind: rolloutPolicyKind, informer: rolloutPolicies },
     { kind: rolloutKind, informer: rollouts },
     { kind: serviceAccountKind, informer: serviceAccounts },

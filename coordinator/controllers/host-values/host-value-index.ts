@@ -118,8 +118,9 @@ function bucketOf({ spec }: HostValues): string {
 function valueIn({ spec }: HostValues, key: string): HostValue | undefined {
   const text = ownValue(spec.values, key);
   if (text !== undefined) return text;
-  const secretKeyRef = ownValue(spec.secrets, key);
-  return secretKeyRef && { secretKeyRef };
+  const reference = ownValue(spec.secrets, key);
+  // The order of the keys in the manifest must not change the text of the annotation.
+  return reference && { secretKeyRef: { name: reference.name, key: reference.key } };
 }
 
 function candidate(object: HostValues, isNamed: boolean, value: HostValue | undefined): ValueCandidate[] {

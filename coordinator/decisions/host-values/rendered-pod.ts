@@ -20,13 +20,22 @@ export function rendersSpec({ resources, hasImages }: ValueUses): boolean {
   return resources.length > 0 || hasImages;
 }
 
+/**
+ * Annotations of an object hold at most 256 KiB together, and a handover holds a second copy of the Pod. Above this
+ * limit the Pod would be stored and could not be changed any more.
+ */
+const MAX_TEXT_BYTES = 100 * 1024;
+
 /** Returns why these values cannot be rendered, or undefined. */
 export function refusalOfValues(uses: ValueUses, values: NodeValues): string | undefined {
   if (values.kind === 'refused') return values.message;
+  const bytes = Buffer.byteLength(values.text);
+  if (bytes > MAX_TEXT_BYTES)
+    return `the values of this Pod have ${bytes} bytes, and at most ${MAX_TEXT_BYTES} are allowed: use shorter values, or a ConfigMap`;
   const byPath = pathsOf(values);
   for (const { container, list, resource, path } of uses.resources) {
     const value = byPath.get(path);
-    if (typeof value === 'string' && parseQuantity(value) !== undefined) continue;
+    if (typeof value === 'string' && (parseQuantity(value) ?? -1) >= 0) continue;
     const shown = typeof value === 'string' ? `"${value}"` : 'in a Secret';
     return `${path} is ${shown}, and ${list}.${resource} of container ${container} needs a quantity such as 256Mi`;
   }

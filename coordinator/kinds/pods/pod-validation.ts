@@ -1,5 +1,6 @@
 /** Validation of Pods: creation, allowed changes, status (`pkg/apis/core/validation/validation.go`). */
 
+import { HOST_VALUES_ANNOTATION } from '../../../shared/kube/host-values/rendered-values.js';
 import type { Toleration } from '../../../shared/kube/pods/pod-placement-types.js';
 import type { Container, ContainerStatus, Pod, PodSpec } from '../../../shared/kube/pods/pod-types.js';
 import { MIRROR_ANNOTATION, staticPodUid } from '../../../shared/kube/pods/static-pod-annotations.js';
@@ -126,6 +127,18 @@ function withoutAllowedChanges(next: PodSpec, current: PodSpec): Partial<PodSpec
   };
 }
 
+/**
+ * The values of a Pod are those of its creation. Changed by a user, they would name Secrets that the Pod's author did
+ * not choose.
+ */
+function validateHostValuesKept(next: Pod, current: Pod): FieldError[] {
+  const before = current.metadata.annotations?.[HOST_VALUES_ANNOTATION];
+  if (next.metadata.annotations?.[HOST_VALUES_ANNOTATION] === before) return [];
+  return [
+    forbidden(`metadata.annotations[${HOST_VALUES_ANNOTATION}]`, 'may not be added, removed or changed'),
+  ];
+}
+
 /** The mirror annotation is fixed at creation (`ValidatePodSpecificAnnotationUpdates`). */
 function validateMirrorKept(next: Pod, current: Pod): FieldError[] {
   const before = staticPodUid(current);
@@ -145,6 +158,7 @@ export function validatePodUpdate(next: Pod, current: Pod): FieldError[] {
   if (lists.length > 0) return lists;
   const errors = [
     ...validateMirrorKept(next, current),
+    ...validateHostValuesKept(next, current),
     ...validateDeadline(next.spec, current.spec),
     ...validateTolerationsKept(next.spec, current.spec),
     ...validateGatesOnlyLifted(next.spec, current.spec),

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { DaemonSetExplainer } from '../../../coordinator/controllers/views/daemonset-explainer.js';
-import { hostValuesKind } from '../../../coordinator/kinds/index.js';
-import { HOST_VALUES_ANNOTATION } from '../../../shared/kube/host-values/rendered-values.js';
+import { hostValuesKind, podKind } from '../../../coordinator/kinds/index.js';
+import { HOST_VALUES_ANNOTATION, renderedValues } from '../../../shared/kube/host-values/rendered-values.js';
 import { until } from '../../harness/basics/wait-until.js';
 import { DaemonFleet } from '../../harness/controllers/daemon-fleet.js';
 import {
@@ -138,4 +138,49 @@ withFleet('images and limits are rendered for each host, with a Secret by refere
   await putValues(fleet, 'big', { priority: 1, hosts: { n2: { tag: '2.0', memory: 'much' } } });
   await fleet.settle();
   assert.deepEqual(podUids(fleet), before, 'a text that is no quantity replaces no Pod');
+});
+
+withFleet(
+  'one change of two keys reaches the hosts of each DaemonSet that uses one of them',
+  async (fleet) => {
+    const ofBoth = (store: string, site: string) => ({ values: { site }, hosts: { n1: { store } } });
+    const siteValue = "hostValues['site']";
+    await putValues(fleet, 'all', ofBoth('1', 'kiel'));
+    await fleet.create('shop');
+    await fleet.create('web');
+    await fleet.change('shop', withVariables(valueVariable('STORE', STORE)));
+    await fleet.change('web', withVariables(valueVariable('SITE', siteValue)));
+    const sites = () =>
+      fleet
+        .pods()
+        .filter(({ metadata }) => metadata.labels?.app === 'web' && !metadata.deletionTimestamp)
+        .map((pod) => `${pod.spec.nodeName} ${String(renderedValues(pod).get(siteValue))}`)
+        .sort();
+    const arrived = async (site: string) => {
+      await fleet.settle();
+      const expected = JSON.stringify(NODES.map((node) => `${node} ${site}`));
+      await until(() => JSON.stringify(sites()) === expected || JSON.stringify(sites()));
+    };
+    await arrived('kiel');
+    await putValues(fleet, 'all', ofBoth('2', 'bonn'));
+    await arrived('bonn');
+  },
+);
+
+test('the values of a Pod cannot be changed after its creation', async () => {
+  const fleet = await DaemonFleet.start(['n1']);
+  try {
+    await fleet.create('web');
+    await fleet.settle();
+    const [pod] = fleet.pods();
+    assert.ok(pod);
+    await assert.rejects(
+      fleet.registry.modify(podKind, pod.metadata, (stored): undefined => {
+        stored.metadata.annotations = { ...stored.metadata.annotations, [HOST_VALUES_ANNOTATION]: '{}' };
+      }),
+      /host-values\]: Forbidden: may not be added, removed or changed/,
+    );
+  } finally {
+    await fleet.stop();
+  }
 });

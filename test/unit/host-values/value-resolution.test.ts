@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { changedScope } from '../../../coordinator/decisions/host-values/changed-scope.js';
+import { refusalOfValues } from '../../../coordinator/decisions/host-values/rendered-pod.js';
 import {
   resolveValues,
   type ValueCandidate,
@@ -145,3 +146,19 @@ test('only the values that a template names are used', () => {
   };
   assert.equal(valueUsesOf(plain as unknown as PodTemplateSpec), undefined);
 });
+
+const USES = { keys: [], paths: [STORE], hasImages: false };
+const LIMIT = [{ container: 'app', list: 'limits', resource: 'memory', path: STORE }] as const;
+
+for (const [what, uses, value, refusal] of [
+  ['a quantity', { ...USES, resources: LIMIT }, '256Mi', undefined],
+  ['a negative quantity', { ...USES, resources: LIMIT }, '-5', /needs a quantity such as 256Mi/],
+  ['a long text', { ...USES, resources: [] }, 'x'.repeat(102_400), /have 102\d{3} bytes, and at most 102400/],
+] as const) {
+  test(`${what} is ${refusal ? 'refused' : 'rendered'}`, () => {
+    const values = resolveValues([STORE], NODE, () => [candidate('a', 0, false, value)]);
+    const found = refusalOfValues(uses, values);
+    if (refusal) assert.match(found ?? '', refusal);
+    else assert.equal(found, undefined);
+  });
+}
