@@ -85,14 +85,13 @@ function conditionsOf(webhook: AdmissionWebhook): CompiledCondition[] {
   return known;
 }
 
-/** Selectors and match conditions of a webhook. An error of a condition refuses the request, unless it is ignored. */
+/** True if the match conditions of a webhook hold. An error of a condition refuses the request, unless it is ignored. */
 function isCalled(
   deps: WebhookDeps,
   webhook: AdmissionWebhook,
   request: AdmissionRequest,
   options: CallOptions,
 ): boolean {
-  if (!matchesSelectors(webhook, request)) return false;
   if (!webhook.matchConditions?.length) return true;
   const ask = deps.policies?.ask ?? (() => ({ allowed: false, reason: '' }));
   const scope = requestScope(request, { ...options, ask, param: null });
@@ -115,11 +114,17 @@ async function requestOf(
   return { ...target, sentAs: target.kind, ...objects, ...(namespaceObject ? { namespaceObject } : {}) };
 }
 
+/**
+ * Returns the request in the version that the webhook asks for, or undefined if its selectors exclude the object. An
+ * excluded object is not converted: its write must not need a conversion webhook that is offline.
+ */
 async function inMatchedVersion(
   webhooks: AdmissionWebhooks,
+  webhook: AdmissionWebhook,
   request: AdmissionRequest,
   kind: Kind,
-): Promise<AdmissionRequest> {
+): Promise<AdmissionRequest | undefined> {
+  if (!matchesSelectors(webhook, request)) return undefined;
   const { kind: sent, object, oldObject } = request;
   if (sent === kind) return request;
   return {
@@ -150,8 +155,8 @@ export async function mutate<T extends KubeObject>(
       const last = seen.get(webhook);
       const isAgain = webhook.reinvocationPolicy === 'IfNeeded' && last && !sameJson(last, object);
       if (round === 1 && !isAgain) continue;
-      const request = await inMatchedVersion(webhooks, { ...base, object }, kind);
-      if (!isCalled(deps, webhook, request, options)) continue;
+      const request = await inMatchedVersion(webhooks, webhook, { ...base, object }, kind);
+      if (!request || !isCalled(deps, webhook, request, options)) continue;
       const patch = await callWebhook(webhooks, { webhook, isMutating: true, index }, request, options);
       if (patch) {
         const changed = patched(request.object ?? object, patch, webhook.name ?? '') as KubeObject;
@@ -176,10 +181,12 @@ export async function validateByWebhooks(
   const asked = await Promise.all(
     matches.validating.map(async ({ webhook, kind }) => ({
       webhook,
-      request: await inMatchedVersion(webhooks, base, kind),
+      request: await inMatchedVersion(webhooks, webhook, base, kind),
     })),
   );
-  const called = asked.filter(({ webhook, request }) => isCalled(deps, webhook, request, options));
+  const called = asked.flatMap(({ webhook, request }) =>
+    request && isCalled(deps, webhook, request, options) ? [{ webhook, request }] : [],
+  );
   const outcomes = await Promise.allSettled(
     called.map(({ webhook, request }, index) =>
       callWebhook(webhooks, { webhook, isMutating: false, index }, request, options),
@@ -199,8 +206,8 @@ export async function reviewUnchanged(
   if (!webhooks) return;
   const base = await requestOf(deps, matches, objects);
   for (const [index, { webhook, kind }] of matches.mutating.entries()) {
-    const request = await inMatchedVersion(webhooks, base, kind);
-    if (!isCalled(deps, webhook, request, options)) continue;
+    const request = await inMatchedVersion(webhooks, webhook, base, kind);
+    if (!request || !isCalled(deps, webhook, request, options)) continue;
     await callWebhook(webhooks, { webhook, isMutating: true, index }, request, options);
   }
   await validateByWebhooks(deps, matches, objects, options);

@@ -38,6 +38,8 @@ interface Review {
 interface Bench {
   plane: ControlPlane;
   reviews: Review['request'][];
+  /** The versions to which objects were converted. */
+  conversions: string[];
   widgets: Kind<KubeObject & { spec?: object }>;
 }
 
@@ -59,11 +61,13 @@ function withPlane(
 ): void {
   test(title, async () => {
     const reviews: Bench['reviews'] = [];
+    const conversions: string[] = [];
     const plane = await startControlPlane([], {
       callWebhook: async (_client, review) => {
         const { request } = review as Review;
         const { uid, desiredAPIVersion: apiVersion, objects } = request;
         if (apiVersion !== undefined) {
+          conversions.push(apiVersion);
           const convertedObjects = objects?.map((object) => ({ ...object, apiVersion }));
           const response = { uid, result: { status: 'Success' }, convertedObjects };
           return { apiVersion: 'apiextensions.k8s.io/v1', kind: 'ConversionReview', response };
@@ -83,7 +87,7 @@ function withPlane(
       await plane.settle();
       const name = { group: 'example.com', version: 'v1', resource: 'widgets' };
       const kind = plane.registry.customKinds.find(name)?.kind ?? assert.fail('not served');
-      await check({ plane, reviews, widgets: kind as unknown as Bench['widgets'] });
+      await check({ plane, reviews, conversions, widgets: kind as unknown as Bench['widgets'] });
     } finally {
       await controller.stop();
       await plane.stop();
@@ -139,6 +143,12 @@ withPlane('a policy that needs a conversion webhook refuses and names the remedy
     (await refusal(create(bench))).message,
     /conversion webhook of widgets\.example\.com is not called for policies: add version v1 to resourceRules/,
   );
+});
+
+withPlane('an object that a webhook excludes by its labels is not converted', WEBHOOK, async (bench) => {
+  await callFor(bench, { rules: [V1BETA1], objectSelector: { matchLabels: { reviewed: 'yes' } } });
+  await create(bench);
+  assert.deepEqual([bench.conversions, bench.reviews], [[], []]);
 });
 
 for (const conversion of [undefined, WEBHOOK]) {
