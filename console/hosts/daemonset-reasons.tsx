@@ -6,7 +6,7 @@ import { countText } from '../../shared/kube/objects/meta.js';
 import { useLiveList } from '../api/live-list.js';
 import { useApiResource } from '../api/use-api-resource.js';
 import { TableCard } from '../layout/list-table.js';
-import { bySeverity } from '../layout/status/object-status.js';
+import { bySeverity, type ShownStatus } from '../layout/status/object-status.js';
 import { isNotMeantForHost, reasonStatus } from '../layout/status/reason-status.js';
 import { StatusBadge } from '../layout/status/status-badge.js';
 import table from '../layout/table.module.css';
@@ -102,10 +102,13 @@ function ReasonTable({ rows }: { rows: readonly ReasonRow[] }) {
   );
 }
 
+/** While its reason is loaded, a row is between those that need an operator and the others. */
+const LOADING: ShownStatus = { tone: 'progress', word: 'Loading' };
+
 /** DaemonSets that need an operator come first. */
 function bySeverityOf(a: ReasonRow, b: ReasonRow): number {
-  const severity =
-    a.reason && b.reason ? bySeverity(reasonStatus(a.reason.code), reasonStatus(b.reason.code)) : 0;
+  const [first, second] = [a, b].map(({ reason }) => (reason ? reasonStatus(reason.code) : LOADING));
+  const severity = first && second ? bySeverity(first, second) : 0;
   return severity || (keyOf(a.daemonSet) < keyOf(b.daemonSet) ? -1 : 1);
 }
 
