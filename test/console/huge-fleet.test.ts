@@ -100,7 +100,7 @@ function suite(): void {
         await page.getByRole('button', { name: 'Abort' }).click();
         await page.getByRole('dialog').getByText('0 hosts with the new revision are reverted').waitFor();
         await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click();
-        await page.getByRole('link', { name: 'Its DaemonSet' }).click();
+        await page.getByRole('link', { name: 'View DaemonSet and older versions' }).click();
         const where = page.getByRole('region', { name: 'Where it runs' });
         await where.getByText(`${HOSTS}`, { exact: true }).first().waitFor();
         await page.keyboard.press('g');
