@@ -2,10 +2,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type DaemonJob, daemonJobFinishedAs } from '../../../shared/kube/daemonjobs/daemonjob-types.js';
 import type { Node } from '../../../shared/kube/nodes/node-types.js';
+import { isAlreadyExists } from '../../../shared/kube/objects/api-status.js';
 import { controllerOf, type KubeObject } from '../../../shared/kube/objects/meta.js';
 import { type Pod, targetNodeOf } from '../../../shared/kube/pods/pod-types.js';
 import { type HostStep, hostStep } from '../../decisions/daemonjobs/daemonjob-host.js';
-import { isTracked } from '../../decisions/daemonjobs/daemonjob-pod.js';
+import { isOwnedBy, isTracked } from '../../decisions/daemonjobs/daemonjob-pod.js';
+import type { HostOutcome } from '../../decisions/daemonjobs/daemonjob-result.js';
 import { type DaemonJobStep, daemonJobStep, runEnd } from '../../decisions/daemonjobs/daemonjob-step.js';
 import { BY_NAMESPACE, BY_OWNER, type ObjectChange } from '../../informers/informer.js';
 import { type ReconcileContext, Worker } from '../queue/reconcile-worker.js';
@@ -64,7 +66,8 @@ export class DaemonJobController {
 
   #jobOf(object: KubeObject | undefined): DaemonJob | undefined {
     const owner = object && controllerOf(object.metadata);
-    return owner?.kind === 'DaemonJob' ? this.#deps.informers.daemonJobs.byUid(owner.uid) : undefined;
+    const job = owner && this.#deps.informers.daemonJobs.byUid(owner.uid);
+    return job && isOwnedBy(object, job) ? job : undefined;
   }
 
   #jobChanged(previous: DaemonJob | undefined, current: DaemonJob | undefined): void {
@@ -80,10 +83,13 @@ export class DaemonJobController {
 
   #podChanged({ previous, current }: ObjectChange<Pod>): void {
     const pod = current ?? previous;
-    if (!pod || controllerOf(pod.metadata)?.kind !== 'DaemonJob') return;
-    const job = this.#jobOf(pod);
+    if (!pod) return;
+    // Without its owner a Pod would keep the finalizer forever, and could not be deleted.
+    if (current && isTracked(current) && !isWanted(this.#jobOf(current)))
+      this.#worker.queue.add(orphanKey(current));
+    // A Pod that loses its owner frees its host.
+    const job = this.#jobOf(pod) ?? this.#jobOf(previous);
     const nodeName = targetNodeOf(pod);
-    if (current && isTracked(current) && !isWanted(job)) this.#worker.queue.add(orphanKey(current));
     // Pods of a finished job that are counted change nothing.
     const isOver = job && daemonJobFinishedAs(job) && !isTracked(pod) && !(previous && isTracked(previous));
     if (isWanted(job) && nodeName && !isOver) this.#worker.queue.add(hostKey(job, nodeName));
@@ -157,9 +163,7 @@ export class DaemonJobController {
     const run = this.#runs.of(job);
     const step = hostStep(this.#runs.viewOf(job, run, nodeName), this.#deps.clock.now());
     if (step.outcome) {
-      await this.#writes.storeResult(job, this.#runs.resultOf(job, nodeName), step.outcome, context);
-      // What follows is decided from the stored result.
-      context.requeueAfter(0);
+      await this.#storeResult(job, run, step.outcome, context);
       return;
     }
     if (run.tally.record(nodeName, step.state.kind)) this.#worker.queue.add(jobKey(job));
@@ -170,6 +174,28 @@ export class DaemonJobController {
     if (step.state.kind === 'Ready' && run.tally.isGranted(nodeName))
       await this.#create(job, run, nodeName, step, context);
     run.gate.wakeWaiting();
+  }
+
+  /** A host whose result is refused waits with back-off. It keeps neither a slot nor the other hosts from starting. */
+  async #storeResult(
+    job: DaemonJob,
+    { tally, gate }: JobRun,
+    outcome: HostOutcome,
+    context: ReconcileContext,
+  ): Promise<void> {
+    const { nodeName } = outcome;
+    try {
+      await this.#writes.storeResult(job, this.#runs.resultOf(job, nodeName), outcome, context);
+      // What follows is decided from the stored result.
+      context.requeueAfter(0);
+    } catch (error) {
+      if (tally.record(nodeName, 'Waiting')) this.#worker.queue.add(jobKey(job));
+      gate.wakeWaiting();
+      const occupant = this.#runs.foreignResult(job, nodeName);
+      if (isAlreadyExists(error) && occupant && !this.#jobOf(occupant))
+        await this.#writes.removeResult(occupant, context);
+      throw error;
+    }
   }
 
   async #create(

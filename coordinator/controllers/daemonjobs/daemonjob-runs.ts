@@ -7,11 +7,11 @@ import {
 } from '../../../shared/kube/daemonjobs/daemonjob-types.js';
 import { type Node, RESYNCED_IN_EPOCH } from '../../../shared/kube/nodes/node-types.js';
 import { isConditionTrue } from '../../../shared/kube/objects/conditions.js';
-import { controllerOf } from '../../../shared/kube/objects/meta.js';
 import { type Pod, targetNodeOf } from '../../../shared/kube/pods/pod-types.js';
 import type { RolloutPolicy } from '../../../shared/kube/rollouts/rollout-policy-types.js';
 import type { HostView } from '../../decisions/daemonjobs/daemonjob-host.js';
 import { resultName } from '../../decisions/daemonjobs/daemonjob-names.js';
+import { isOwnedBy } from '../../decisions/daemonjobs/daemonjob-pod.js';
 import { outcomeOf } from '../../decisions/daemonjobs/daemonjob-result.js';
 import { runEnd } from '../../decisions/daemonjobs/daemonjob-step.js';
 import {
@@ -104,22 +104,34 @@ export class DaemonJobRuns {
   }
 
   /** Returns all nodes of a running job. Those of a finished job are the ones with a result or a Pod. */
-  #namesOf({ metadata: { uid = '' } }: DaemonJob, isFinished: boolean): Set<string> {
+  #namesOf(job: DaemonJob, isFinished: boolean): Set<string> {
+    const { uid = '' } = job.metadata;
     const { nodes, pods, daemonJobResults } = this.#deps.informers;
     const names = new Set<string>();
     if (!isFinished) for (const node of nodes.list()) names.add(node.metadata.name);
-    for (const { nodeName } of daemonJobResults.indexed(BY_OWNER, uid)) names.add(nodeName);
-    for (const pod of pods.indexed(BY_OWNER, uid)) names.add(targetNodeOf(pod) ?? '');
+    for (const result of daemonJobResults.indexed(BY_OWNER, uid))
+      if (isOwnedBy(result, job)) names.add(result.nodeName);
+    for (const pod of pods.indexed(BY_OWNER, uid))
+      if (isOwnedBy(pod, job)) names.add(targetNodeOf(pod) ?? '');
     names.delete('');
     return names;
   }
 
   /** Returns the stored result of a host, or undefined. */
-  resultOf({ metadata }: DaemonJob, nodeName: string): DaemonJobResult | undefined {
-    const { namespace = '', name, uid } = metadata;
-    const found = this.#deps.informers.daemonJobResults.get({ namespace, name: resultName(name, nodeName) });
+  resultOf(job: DaemonJob, nodeName: string): DaemonJobResult | undefined {
+    const found = this.#namedResult(job, nodeName);
     // A result of a deleted job of the same name describes other Pods.
-    return found && controllerOf(found.metadata)?.uid === uid ? found : undefined;
+    return found && isOwnedBy(found, job) ? found : undefined;
+  }
+
+  /** Returns an object that has the name of the host's result and is not the job's. */
+  foreignResult(job: DaemonJob, nodeName: string): DaemonJobResult | undefined {
+    const found = this.#namedResult(job, nodeName);
+    return found && !isOwnedBy(found, job) ? found : undefined;
+  }
+
+  #namedResult({ metadata: { namespace = '', name } }: DaemonJob, nodeName: string) {
+    return this.#deps.informers.daemonJobResults.get({ namespace, name: resultName(name, nodeName) });
   }
 
   /** Returns everything on which the decision for a host depends. */
@@ -127,9 +139,7 @@ export class DaemonJobRuns {
     const { nodes, pods } = this.#deps.informers;
     const node = nodes.get({ name: nodeName });
     const result = this.resultOf(job, nodeName);
-    const own = pods
-      .indexed(PODS_BY_TARGET_NODE, nodeName)
-      .filter((pod: Pod) => controllerOf(pod.metadata)?.uid === job.metadata.uid);
+    const own = pods.indexed(PODS_BY_TARGET_NODE, nodeName).filter((pod: Pod) => isOwnedBy(pod, job));
     return {
       nodeName,
       spec: job.spec,

@@ -68,6 +68,15 @@ export class DaemonJobWrites {
     });
   }
 
+  /** Deletes a result whose job is gone. It keeps the name that a job of the same name needs. */
+  async removeResult(result: DaemonJobResult, context: ReconcileContext): Promise<void> {
+    await unlessGone(async () => {
+      const options = { preconditions: preconditionsOf(result) };
+      const { object } = await this.#deps.registry.delete(daemonJobResultKind, result.metadata, options);
+      context.observeWrite(object);
+    });
+  }
+
   /** Removes the finalizer of a counted Pod, and reports to its host that the Pod has ended. */
   async release(pod: Pod, context: ReconcileContext): Promise<void> {
     await unlessGone(async () => {

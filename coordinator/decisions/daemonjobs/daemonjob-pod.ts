@@ -7,7 +7,12 @@ import {
   RUN_ANNOTATION,
   runOf,
 } from '../../../shared/kube/daemonjobs/daemonjob-types.js';
-import { FLEET_GROUP, type OwnerReference } from '../../../shared/kube/objects/meta.js';
+import {
+  controllerOf,
+  FLEET_GROUP,
+  type KubeObject,
+  type OwnerReference,
+} from '../../../shared/kube/objects/meta.js';
 import { isPodTerminal, type Pod } from '../../../shared/kube/pods/pod-types.js';
 import { daemonPodOn, daemonTolerations } from '../daemonsets/daemon-pod.js';
 import { attemptName } from './daemonjob-names.js';
@@ -22,6 +27,13 @@ export function daemonJobOwner({ metadata: { name, uid = '' } }: DaemonJob): Own
     controller: true,
     blockOwnerDeletion: true,
   };
+}
+
+/** True if the job controls the object. A user can copy the job's uid into an object of another namespace. */
+export function isOwnedBy({ metadata }: KubeObject, job: KubeObject): boolean {
+  const owner = controllerOf(metadata);
+  const { uid, namespace } = job.metadata;
+  return owner?.kind === 'DaemonJob' && owner.uid === uid && metadata.namespace === namespace;
 }
 
 /** Returns an unbound Pod that is pinned to the node like a DaemonSet's. It shares objects with the template. */

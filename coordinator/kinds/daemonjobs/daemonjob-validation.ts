@@ -1,11 +1,15 @@
 /** Validation of DaemonJobs. Fields that a Job also has are checked with upstream's texts. */
-import { type DaemonJob, RETRY_RULES } from '../../../shared/kube/daemonjobs/daemonjob-types.js';
+import {
+  type DaemonJob,
+  ENDED_ANNOTATION,
+  RETRY_RULES,
+} from '../../../shared/kube/daemonjobs/daemonjob-types.js';
 import { isTimeText } from '../../../shared/kube/objects/meta.js';
 import { validateAtMostAll, validateIntOrPercent } from '../daemonsets/daemonset-validation.js';
 import type { FieldError } from '../kind.js';
 import { validatePodTemplate } from '../pods/spec-validation/pod-spec-validation.js';
 import { validateNonNegative, validatePositiveInt32 } from '../pods/spec-validation/value-validation.js';
-import { FIELD_IMMUTABLE, invalidValue, notSupported } from '../validation/field-error.js';
+import { FIELD_IMMUTABLE, forbidden, invalidValue, notSupported } from '../validation/field-error.js';
 import { dnsSubdomainProblems } from '../validation/name-rules.js';
 import { semanticallyEqual } from '../validation/semantic-equality.js';
 
@@ -25,6 +29,7 @@ export function validateDaemonJob({ spec }: DaemonJob): FieldError[] {
     ...validatePolicyName(spec.rolloutPolicyName),
     ...validatePodTemplate(spec.template, 'spec.template'),
     ...validateRestartPolicy(spec),
+    ...validateAnnotations(spec),
   ];
 }
 
@@ -63,4 +68,11 @@ function validateRestartPolicy({ template }: DaemonJob['spec']): FieldError[] {
   const { restartPolicy } = template.spec;
   if (restartPolicy === 'Never') return [];
   return [notSupported('spec.template.spec.restartPolicy', restartPolicy ?? '', ['Never'])];
+}
+
+/** Hosts would report the Pods as ended and start nothing. */
+function validateAnnotations({ template }: DaemonJob['spec']): FieldError[] {
+  if (template.metadata?.annotations?.[ENDED_ANNOTATION] === undefined) return [];
+  const field = `spec.template.metadata.annotations[${ENDED_ANNOTATION}]`;
+  return [forbidden(field, 'is set by the DaemonJob controller: remove it from the template')];
 }

@@ -1,4 +1,5 @@
 /** v1 Pod. */
+import { ENDED_ANNOTATION } from '../../../shared/kube/daemonjobs/daemonjob-types.js';
 import { HANDOVER_ANNOTATION } from '../../../shared/kube/handovers/host-handover.js';
 import { controllerOf } from '../../../shared/kube/objects/meta.js';
 import { DEFAULT_GRACE_SECONDS, setPodDefaults } from '../../../shared/kube/pods/pod-defaults.js';
@@ -14,16 +15,19 @@ import { secretEnvironmentWarnings, unsupportedFields } from './pod-spec-warning
 import { podStatusText, readinessGatesText, readyText, restartsText } from './pod-status-text.js';
 import { validatePod, validatePodCreate, validatePodStatus, validatePodUpdate } from './pod-validation.js';
 
+/** Annotations that only controllers write. A host obeys them. */
+const SERVER_ANNOTATIONS = [HANDOVER_ANNOTATION, ENDED_ANNOTATION];
+
 /** `pkg/registry/core/pod/strategy.go`: a new Pod is Pending. Its QoS class follows from its resources. */
 function prepareForCreate(pod: Pod): void {
-  // No creator may set this annotation. Restored Pods get their metadata back later.
-  delete pod.metadata.annotations?.[HANDOVER_ANNOTATION];
+  // No creator may set these annotations. Restored Pods get their metadata back later.
+  for (const key of SERVER_ANNOTATIONS) delete pod.metadata.annotations?.[key];
   pod.metadata.generation = 1;
   pod.status = { phase: 'Pending', qosClass: qualityOfService(pod.spec) };
 }
 
 function prepareForUpdate(next: Pod, current: Pod, context: WriteContext): void {
-  keepServerAnnotation(HANDOVER_ANNOTATION, next, current, context);
+  for (const key of SERVER_ANNOTATIONS) keepServerAnnotation(key, next, current, context);
   // Another controller could not withdraw this handover. An adopting controller requests its own.
   const [before, now] = [current, next].map(({ metadata }) => controllerOf(metadata)?.uid);
   if (before !== now) delete next.metadata.annotations?.[HANDOVER_ANNOTATION];
@@ -42,7 +46,7 @@ function keepPriority(next: Pod, { spec }: Pod): void {
 
 /** Status writes must not change owners. */
 function prepareForStatusUpdate(next: Pod, current: Pod, context: WriteContext): void {
-  keepServerAnnotation(HANDOVER_ANNOTATION, next, current, context);
+  for (const key of SERVER_ANNOTATIONS) keepServerAnnotation(key, next, current, context);
   next.spec = current.spec;
   if (current.metadata.ownerReferences) next.metadata.ownerReferences = current.metadata.ownerReferences;
   else delete next.metadata.ownerReferences;

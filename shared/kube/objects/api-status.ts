@@ -130,6 +130,11 @@ export function isNotFound(error: unknown): boolean {
   return error instanceof ApiError && error.reason === 'NotFound';
 }
 
+/** True if another object has the name. */
+export function isAlreadyExists(error: unknown): boolean {
+  return error instanceof ApiError && error.reason === 'AlreadyExists';
+}
+
 /** True if the object was deleted (404), or replaced or changed since it was read (409). */
 export function isGone(error: unknown): boolean {
   return isNotFound(error) || (error instanceof ApiError && error.reason === 'Conflict');

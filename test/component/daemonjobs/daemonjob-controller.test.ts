@@ -1,8 +1,12 @@
 /** The DaemonJob controller over a memory store. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { daemonJobResultKind, podKind } from '../../../coordinator/kinds/index.js';
-import { daemonJobFinishedAs } from '../../../shared/kube/daemonjobs/daemonjob-types.js';
+import { daemonJobResultKind, namespaceKind, podKind } from '../../../coordinator/kinds/index.js';
+import {
+  type DaemonJobResult,
+  daemonJobFinishedAs,
+} from '../../../shared/kube/daemonjobs/daemonjob-types.js';
+import { badRequest } from '../../../shared/kube/objects/api-status.js';
 import { findCondition } from '../../../shared/kube/objects/conditions.js';
 import type { PodPhase } from '../../../shared/kube/pods/pod-types.js';
 import { joinNode } from '../../harness/controllers/control-plane-fixture.js';
@@ -243,6 +247,98 @@ describe('a DaemonJob', () => {
       await fixture.run(2);
       assert.deepEqual(fixture.phases(), ['node-1=Succeeded']);
       assert.equal(fixture.created.get('node-1')?.size, 1);
+    },
+  );
+
+  for (const [what, ownerReferences] of [
+    ['without an owner', []],
+    [
+      'of a deleted job',
+      [{ apiVersion: 'fleet.everynode.dev/v1', kind: 'DaemonJob', name: 'work', uid: 'x', controller: true }],
+    ],
+  ] as const)
+    withJob(
+      `replaces a result ${what} that has the name of its own`,
+      2,
+      () => 'Succeeded',
+      async (fixture) => {
+        await fixture.plane.registry.create(daemonJobResultKind, 'default', {
+          ...{ nodeName: 'node-1', phase: 'Failed', run: 1, attempts: 7, failures: 7 },
+          metadata: { name: 'work.node-1', ownerReferences: [...ownerReferences] },
+        });
+        await fixture.createJob();
+        await fixture.run(4);
+        assert.equal(finishedAs(fixture), 'Complete');
+        assert.deepEqual(fixture.phases(), ['node-1=Succeeded', 'node-2=Succeeded']);
+      },
+    );
+
+  withJob(
+    'continues on other hosts while the result of one is refused',
+    3,
+    () => 'Succeeded',
+    async (fixture) => {
+      const { registry } = fixture.plane;
+      const create = registry.create.bind(registry);
+      let isRefusing = true;
+      Object.assign(registry, {
+        create: async (...given: Parameters<typeof create>) => {
+          const isOfFirst = (given[2] as Partial<DaemonJobResult>).nodeName === 'node-1';
+          if (isRefusing && isOfFirst) throw badRequest('refused by a webhook');
+          return create(...given);
+        },
+      });
+      await fixture.createJob({ parallelism: 1 });
+      await fixture.run(6);
+      assert.deepEqual(fixture.phases(), ['node-2=Succeeded', 'node-3=Succeeded']);
+      assert.equal(finishedAs(fixture), undefined);
+      isRefusing = false;
+      await fixture.run(3, 600_000);
+      assert.equal(finishedAs(fixture), 'Complete');
+      assert.equal(fixture.created.get('node-1')?.size, 1);
+    },
+  );
+
+  for (const isRestart of [false, true])
+    withJob(
+      `releases a Pod that has lost its owner${isRestart ? ', also after a restart' : ''}`,
+      1,
+      () => 'Running',
+      async (fixture) => {
+        await fixture.createJob();
+        await fixture.run(1);
+        const [pod] = fixture.pods();
+        assert.ok(pod?.metadata.finalizers);
+        if (isRestart) fixture.kills.plan({ atWrite: 1, when: 'before' });
+        await fixture.plane.registry.modify(podKind, pod.metadata, ({ metadata }) => {
+          delete metadata.ownerReferences;
+          return undefined;
+        });
+        await fixture.run(3);
+        const now = fixture.pods().find(({ metadata }) => metadata.uid === pod.metadata.uid);
+        assert.equal(now?.metadata.finalizers, undefined);
+      },
+    );
+
+  withJob(
+    'does not count a Pod of another namespace',
+    1,
+    () => 'Running',
+    async (fixture) => {
+      await fixture.createJob();
+      await fixture.run(1);
+      const [pod] = fixture.pods();
+      assert.ok(pod);
+      const { registry } = fixture.plane;
+      await registry.create(namespaceKind, undefined, { metadata: { name: 'other' } });
+      const { labels = {}, annotations = {}, ownerReferences = [], name } = pod.metadata;
+      const metadata = { name, labels, annotations, ownerReferences };
+      await registry.create(podKind, 'other', { metadata, spec: pod.spec });
+      await registry.writeStatus(podKind, { namespace: 'other', name }, () => ({
+        phase: 'Succeeded' as const,
+      }));
+      await fixture.run(2);
+      assert.deepEqual(fixture.phases(), []);
     },
   );
 

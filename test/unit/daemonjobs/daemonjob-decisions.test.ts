@@ -5,9 +5,10 @@ import { nextAction } from '../../../agent/decisions/pods/pod-next-action.js';
 import { jobSpec } from '../../../coordinator/cli/commands/job-command.js';
 import { type HostView, hostStep } from '../../../coordinator/decisions/daemonjobs/daemonjob-host.js';
 import { attemptName, resultName } from '../../../coordinator/decisions/daemonjobs/daemonjob-names.js';
-import { daemonJobPod } from '../../../coordinator/decisions/daemonjobs/daemonjob-pod.js';
+import { daemonJobPod, isOwnedBy } from '../../../coordinator/decisions/daemonjobs/daemonjob-pod.js';
 import { type HostOutcome, lastBytes } from '../../../coordinator/decisions/daemonjobs/daemonjob-result.js';
 import { daemonJobStep } from '../../../coordinator/decisions/daemonjobs/daemonjob-step.js';
+import { daemonJobKind } from '../../../coordinator/kinds/index.js';
 import {
   type DaemonJob,
   type DaemonJobSpec,
@@ -145,6 +146,33 @@ test('a host starts nothing of a Pod whose end is counted, also without its cont
   assert.notEqual(nextAction({ ...view, pod: { ...view.pod, metadata } }).kind, 'wait');
   assert.equal(nextAction({ ...view, pod: { ...view.pod, metadata: counted } }).kind, 'wait');
 });
+
+test('a template cannot report the end of its Pods', () => {
+  const broken = job();
+  daemonJobKind.setDefaults(broken);
+  assert.deepEqual(daemonJobKind.validate(broken), []);
+  broken.spec.template.metadata = { annotations: { [ENDED_ANNOTATION]: 'Succeeded' } };
+  const errors = daemonJobKind.validate(broken).map(({ field, message }) => `${field}: ${message}`);
+  const field = `spec.template.metadata.annotations[${ENDED_ANNOTATION}]`;
+  assert.equal(errors.length, 1);
+  assert.ok(errors[0]?.startsWith(`${field}: Forbidden`), errors[0]);
+});
+
+/** What the Pod has instead of the job's own values; whether the job controls it. */
+const OWNED: [what: string, changes: { namespace?: string; kind?: string; uid?: string }, owned: boolean][] =
+  [
+    ['its own Pod', {}, true],
+    ['a Pod of another namespace', { namespace: 'other' }, false],
+    ['a Pod of another kind of owner', { kind: 'Job' }, false],
+    ['a Pod of an earlier job', { uid: 'earlier' }, false],
+  ];
+for (const [what, { namespace = 'default', kind = 'DaemonJob', uid = 'job' }, owned] of OWNED) {
+  test(`a DaemonJob ${owned ? 'controls' : 'does not control'} ${what}`, () => {
+    const { metadata, ...rest } = pod(0);
+    const ownerReferences = metadata.ownerReferences?.map((one) => ({ ...one, kind, uid })) ?? [];
+    assert.equal(isOwnedBy({ ...rest, metadata: { ...metadata, namespace, ownerReferences } }, job()), owned);
+  });
+}
 
 test('everynode job run makes a spec of its flags', () => {
   const flags = { wait: true, retries: '2', deadline: '5m', ttl: '1d', selector: 'site=kiel,arch=arm64' };

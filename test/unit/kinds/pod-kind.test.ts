@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { podKind } from '../../../coordinator/kinds/pods/pod-kind.js';
+import { ENDED_ANNOTATION } from '../../../shared/kube/daemonjobs/daemonjob-types.js';
 import { HANDOVER_ANNOTATION } from '../../../shared/kube/handovers/host-handover.js';
 import type { ContainerState, Pod } from '../../../shared/kube/pods/pod-types.js';
 import { oneContainer, podFrom, templateSpec } from '../../harness/objects/object-builders.js';
@@ -56,8 +57,9 @@ describe('creation', () => {
   });
 
   for (const user of [undefined, 'mallory']) {
-    test(`${user ?? 'a controller'} cannot create a Pod with a handover`, () => {
-      const pod = podFrom(oneContainer(), { annotations: { a: 'b', [HANDOVER_ANNOTATION]: '{}' } });
+    test(`${user ?? 'a controller'} cannot create a Pod with a handover or a counted end`, () => {
+      const annotations = { a: 'b', [HANDOVER_ANNOTATION]: '{}', [ENDED_ANNOTATION]: 'Succeeded' };
+      const pod = podFrom(oneContainer(), { annotations });
       podKind.prepareForCreate(pod, { now: 0, ...(user && { user }) });
       assert.deepEqual(pod.metadata.annotations, { a: 'b' });
     });
@@ -293,25 +295,26 @@ describe('warnings', () => {
   });
 });
 
-describe('a handover', () => {
-  /** The user, the stored handover, the sent handover, and the handover stored afterwards. */
-  const CASES: [string | undefined, string | undefined, string | undefined, string | undefined][] = [
-    ['mallory', undefined, 'evil', undefined],
-    ['mallory', 'given', 'evil', 'given'],
-    ['mallory', 'given', undefined, 'given'],
-    [undefined, undefined, 'given', 'given'],
-    [undefined, 'given', 'other', 'other'],
-    [undefined, 'given', undefined, undefined],
-  ];
-  const bearing = (turn: string | undefined) =>
-    podFrom(oneContainer(), turn === undefined ? {} : { annotations: { [HANDOVER_ANNOTATION]: turn } });
-  for (const [user, stored, sent, expected] of CASES) {
-    for (const verb of ['prepareForUpdate', 'prepareForStatusUpdate'] as const) {
-      test(`${stored} is ${expected} when ${user ?? 'the controller'} sends ${sent} (${verb})`, () => {
-        const next = bearing(sent);
-        podKind[verb]?.(next, bearing(stored), { now: 0, ...(user && { user }) });
-        assert.equal(next.metadata.annotations?.[HANDOVER_ANNOTATION], expected);
-      });
+for (const key of [HANDOVER_ANNOTATION, ENDED_ANNOTATION])
+  describe(`the annotation ${key}`, () => {
+    /** The user, the stored value, the sent value, and the value stored afterwards. */
+    const CASES: [string | undefined, string | undefined, string | undefined, string | undefined][] = [
+      ['mallory', undefined, 'evil', undefined],
+      ['mallory', 'given', 'evil', 'given'],
+      ['mallory', 'given', undefined, 'given'],
+      [undefined, undefined, 'given', 'given'],
+      [undefined, 'given', 'other', 'other'],
+      [undefined, 'given', undefined, undefined],
+    ];
+    const bearing = (turn: string | undefined) =>
+      podFrom(oneContainer(), turn === undefined ? {} : { annotations: { [key]: turn } });
+    for (const [user, stored, sent, expected] of CASES) {
+      for (const verb of ['prepareForUpdate', 'prepareForStatusUpdate'] as const) {
+        test(`${stored} is ${expected} when ${user ?? 'the controller'} sends ${sent} (${verb})`, () => {
+          const next = bearing(sent);
+          podKind[verb]?.(next, bearing(stored), { now: 0, ...(user && { user }) });
+          assert.equal(next.metadata.annotations?.[key], expected);
+        });
+      }
     }
-  }
-});
+  });
