@@ -1,14 +1,17 @@
 /** `everynode demo`: a fleet of simulated hosts with a bad release and an offline site, and a tour of commands. */
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Command } from 'commander';
 import { EXIT_CODES, ExitError } from '../../../shared/process/exit-error.js';
 import { untilStopSignal } from '../../../shared/process/service/program-lifecycle.js';
 import { integerSetting, textSetting } from '../../../shared/process/settings/setting-values.js';
-import { addSettingFlags, type SettingsOf } from '../../../shared/process/settings/settings-schema.js';
+import {
+  addSettingFlags,
+  loadSettings,
+  type SettingsOf,
+} from '../../../shared/process/settings/settings-schema.js';
 import { kubeconfigPath } from '../../coordinator-data-dir.js';
-import { COORDINATOR_SETTINGS, defaultDataDir } from '../../coordinator-settings.js';
-import { DATABASE_FILE } from '../../store/data-files.js';
+import { COORDINATOR_SETTINGS, defaultDataDir, ENVIRONMENT_PREFIX } from '../../coordinator-settings.js';
 import { down } from '../commands/down-command.js';
 import { oneCoordinator } from '../local-cluster/one-coordinator.js';
 import { type Simulation, startSimulation } from '../machine/agent-process.js';
@@ -44,11 +47,7 @@ export function demoCommand(program: Command): void {
 async function demo({ clean, ...flags }: Record<string, unknown>): Promise<void> {
   const settings = await readSettings(DEMO_SETTINGS, flags);
   const { data } = settings;
-  const isDemo = existsSync(demoFiles(data).nodes);
-  if (!isDemo && (clean || existsSync(join(data, DATABASE_FILE)))) {
-    const why = existsSync(data) ? 'is not the data directory of a demo' : 'does not exist';
-    throw new ExitError(EXIT_CODES.usage, `${data} ${why}. Nothing was changed.`);
-  }
+  refuseForeign(data, clean === true);
   if (clean) return down({ data, yes: true });
   const stopSignal = untilStopSignal();
   const progress = terminalProgress();
@@ -59,6 +58,16 @@ async function demo({ clean, ...flags }: Record<string, unknown>): Promise<void>
   } finally {
     if (firstStart.undo()) progress.print(`  nothing was kept: ${data} is unchanged`);
   }
+}
+
+/** The demo marks its directory, and --clean removes a marked one. So it must never mark one with files of the user. */
+function refuseForeign(data: string, clean: boolean): void {
+  if (existsSync(demoFiles(data).nodes)) return;
+  const exists = existsSync(data);
+  if (!clean && (!exists || readdirSync(data).length === 0)) return;
+  const why = exists ? 'is not the data directory of a demo' : 'does not exist';
+  const remedy = clean ? 'Name the directory of the demo with --data' : 'Name a new or empty one with --data';
+  throw new ExitError(EXIT_CODES.usage, `${data} ${why}. Nothing was changed. ${remedy}.`);
 }
 
 interface Foreground {
@@ -72,9 +81,9 @@ interface Foreground {
 async function serve(settings: DemoSettings, { progress, stopSignal, keep }: Foreground): Promise<void> {
   // The hosts of the offline site are NotReady soon.
   const own = { host: '127.0.0.1', logLevel: 'error', nodeMonitorGracePeriod: '20s' };
-  const coordinatorSettings = await readSettings(COORDINATOR_SETTINGS, { ...settings, ...own });
-  const noEtcd = { etcd: undefined, etcdCa: undefined, etcdCert: undefined, etcdKey: undefined };
-  const coordinator = oneCoordinator({ ...coordinatorSettings, ...noEtcd }, progress);
+  // The environment may be that of a real coordinator: the demo must not use its etcd, backups, certificates or issuer.
+  const sources = { flags: { ...settings, ...own }, environment: {}, environmentPrefix: ENVIRONMENT_PREFIX };
+  const coordinator = oneCoordinator(await loadSettings(COORDINATOR_SETTINGS, sources), progress);
   let hosts: Simulation | undefined;
   try {
     const api = await coordinator.start();

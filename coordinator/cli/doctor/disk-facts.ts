@@ -1,6 +1,6 @@
 /** Finds out about the disk and the files of a data directory. Leaves no file behind. */
 import { randomUUID } from 'node:crypto';
-import { type Dirent, existsSync } from 'node:fs';
+import { type Dirent, existsSync, type Stats } from 'node:fs';
 import { open, readdir, rm, stat, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { nearestExisting } from '../../../shared/doctor/doctor-report.js';
@@ -78,7 +78,7 @@ export async function dataDirectoryFact(path: string): Promise<DataDirectoryFact
     const { mode, uid } = await stat(path);
     const folders = [path, ...PRIVATE_FOLDERS.map((name) => join(path, name))];
     const files = (await Promise.all(folders.map(filesIn))).flat();
-    const stats = await Promise.all(files.map(async (file) => ({ file, stats: await stat(file) })));
+    const stats = (await Promise.all(files.map(statIfPresent))).filter((each) => each !== undefined);
     const foreign = stats.filter((each) => each.stats.uid !== uid).map(({ file }) => file);
     // Nobody else can enter a private directory, whatever the modes below it are.
     const isPrivate = (mode & OTHERS) === 0;
@@ -88,6 +88,16 @@ export async function dataDirectoryFact(path: string): Promise<DataDirectoryFact
     return { path, state: 'present', exposed: open.map(({ file }) => file), foreign };
   } catch (error) {
     return { path, state: 'unreadable', reason: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+/** A running coordinator removes files, such as those of SQLite, after they were listed. */
+async function statIfPresent(file: string): Promise<{ file: string; stats: Stats } | undefined> {
+  try {
+    return { file, stats: await stat(file) };
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
   }
 }
 

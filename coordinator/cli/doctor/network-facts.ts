@@ -1,5 +1,7 @@
 /** Finds out about the port, the names and the proxy of a coordinator. */
+import { X509Certificate } from 'node:crypto';
 import { lookup } from 'node:dns/promises';
+import { readFile } from 'node:fs/promises';
 import { createServer, isIP } from 'node:net';
 import { join } from 'node:path';
 import { connect } from 'node:tls';
@@ -13,13 +15,13 @@ const ANSWER_TIMEOUT_MS = 3_000;
 const ANY_ADDRESS = new Set(['0.0.0.0', '::', '']);
 
 /** Listens for a moment. A port in use is fine if this directory's coordinator serves there. */
-export async function portFact({ host, port, data }: CoordinatorSettings): Promise<PortFact> {
+export async function portFact(settings: CoordinatorSettings): Promise<PortFact> {
+  const { host, port } = settings;
   const address = new URL(withHost(`https://localhost:${port}`, host)).host;
   const refused = await listenOnce(host, port);
   if (!refused) return { address, state: 'free' };
   const { code, message } = refused;
-  if (code === 'EADDRINUSE' && (await servesHere(ANY_ADDRESS.has(host) ? '127.0.0.1' : host, port, data)))
-    return { address, state: 'own' };
+  if (code === 'EADDRINUSE' && (await servesHere(settings))) return { address, state: 'own' };
   return { address, state: 'refused', reason: message, code };
 }
 
@@ -31,15 +33,22 @@ function listenOnce(host: string, port: number): Promise<NodeJS.ErrnoException |
   });
 }
 
-/** True if a server there has a certificate of this directory's authority. */
-async function servesHere(host: string, port: number, dataDir: string): Promise<boolean> {
-  const ca = await readTrust(join(dataDir, 'pki')).catch(() => '');
-  if (ca === '') return false;
+/**
+ * True if a server there has a certificate of this directory's authority, or one of its own certificates: that of
+ * --tls-cert-file has another authority, and an expired one is valid for none.
+ */
+async function servesHere({ host, port, data, tlsCertFile }: CoordinatorSettings): Promise<boolean> {
+  const ca = await readTrust(join(data, 'pki')).catch(() => '');
+  const files = [join(data, 'pki', 'serving.pem'), ...(tlsCertFile ? [tlsCertFile] : [])];
+  const own = await Promise.all(files.map(fingerprintOf));
   return new Promise((resolve) => {
     const socket = connect({
-      host,
+      host: ANY_ADDRESS.has(host) ? '127.0.0.1' : host,
       port,
-      ca,
+      // Without an own authority Node would trust the public ones.
+      ...(ca === '' ? {} : { ca }),
+      // Nothing is sent, so an unknown server learns nothing.
+      rejectUnauthorized: false,
       timeout: ANSWER_TIMEOUT_MS,
       checkServerIdentity: () => undefined,
     });
@@ -47,10 +56,22 @@ async function servesHere(host: string, port: number, dataDir: string): Promise<
       socket.destroy();
       resolve(isOwn);
     };
-    socket.once('secureConnect', () => end(true));
+    socket.once('secureConnect', () => {
+      const served = socket.getPeerX509Certificate()?.fingerprint256;
+      end((ca !== '' && socket.authorized) || (served !== undefined && own.includes(served)));
+    });
     socket.once('error', () => end(false));
     socket.once('timeout', () => end(false));
   });
+}
+
+/** Undefined without a readable certificate: certificateFacts reports why. */
+async function fingerprintOf(path: string): Promise<string | undefined> {
+  try {
+    return new X509Certificate(await readFile(path)).fingerprint256;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Resolves the host names in the settings. */

@@ -30,12 +30,14 @@ export function certificateFindings(certificates: readonly ServingCertificateFac
       return [{ check, found, result: 'error', remedy: 'Set the clock of this machine.' }];
     }
     const remedies = isOwn ? OWN : SUPPLIED;
-    const expiry = expiryFinding(fact, { check, now, soonMs: SOON_MS, remedies });
+    const found = expiryFinding(fact, { check, now, soonMs: SOON_MS, remedies });
+    // An error would refuse the installation, whose start is the remedy.
+    const expiry: Finding = isOwn && found.result === 'error' ? { ...found, result: 'warning' } : found;
     if (missingNames.length === 0) return [expiry];
-    const found = `${what} lacks ${missingNames.join(', ')}: clients that use such a name reject it`;
+    const lacking = `${what} lacks ${missingNames.join(', ')}: clients that use such a name reject it`;
     const remedy = isOwn
       ? 'Restart the coordinator: it renews the certificate.'
       : 'Use a certificate with these names, or clients that use another name.';
-    return [expiry, { check, found, result: 'warning', remedy }];
+    return [expiry, { check, found: lacking, result: 'warning', remedy }];
   });
 }

@@ -150,7 +150,9 @@ function nameFinding(fact: NameFact): Finding {
   if ('addresses' in fact)
     return { check, found: `${name} (${setting}) is ${fact.addresses.join(', ')}`, result: 'ok' };
   const remedy = connectionRemedy(fact.code) ?? `Check ${setting}.`;
-  return { check, found: `${name} (${setting}): ${fact.reason}`, result: 'error', remedy };
+  // The coordinator itself connects to etcd only. Its own machine may lack the other names, which are for clients.
+  const result = setting === '--etcd' ? 'error' : 'warning';
+  return { check, found: `${name} (${setting}): ${fact.reason}`, result, remedy };
 }
 
 function proxyFinding({ proxy }: CoordinatorFacts): Finding {

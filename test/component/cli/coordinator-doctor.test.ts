@@ -33,7 +33,7 @@ describe('everynode doctor before the first start', () => {
     assert.deepEqual(readdirSync(parent), []);
   });
 
-  test('a port of another program is an error with a remedy, and so is an unknown name', async () => {
+  test('a port of another program is an error with a remedy, and an unknown name is a warning', async () => {
     const server = createServer();
     await new Promise<void>((done) => void server.listen(0, '0.0.0.0', done));
     const address = server.address();
@@ -42,7 +42,7 @@ describe('everynode doctor before the first start', () => {
     server.close();
     assert.equal(found.status, EXIT_CODES.environment);
     const [taken, name] = [found.of('port')[0], found.of('DNS')[0]];
-    assert.deepEqual([taken?.result, name?.result], ['error', 'error']);
+    assert.deepEqual([taken?.result, name?.result], ['error', 'warning']);
     assert.match(taken && taken.result !== 'ok' ? taken.remedy : '', /ss -ltnp/);
   });
 
@@ -90,6 +90,27 @@ describe('everynode doctor beside a coordinator', () => {
     assert.equal(of('backup')[0]?.found, 'there is none');
     assert.equal((await runEverynode(['backup', '--data', data])).code, 0);
     assert.equal((await doctor(data, port)).of('backup')[0]?.result, 'ok');
+  });
+
+  test('with a certificate of another authority, its port is its own, too', async () => {
+    const pem = join(data, 'pki', 'serving.pem');
+    const files = ['--tls-cert-file', pem, '--tls-private-key-file', pem];
+    const other = join(temporaryDirectory(), 'data');
+    const supplied = await startCoordinatorProcess(other, [
+      ...files,
+      '--tls-ca-file',
+      join(data, 'pki', 'ca.crt'),
+    ]);
+    try {
+      const { port: itsPort } = new URL(accessOf(supplied.kubeconfig).server);
+      assert.match(
+        (await doctor(other, itsPort, ...files)).of('port')[0]?.found ?? '',
+        /this coordinator serves/,
+      );
+      assert.equal((await doctor(other, port)).of('port')[0]?.result, 'error');
+    } finally {
+      await supplied.end('SIGTERM');
+    }
   });
 
   test('a name that the certificate lacks is reported', async () => {

@@ -123,8 +123,14 @@ describe("findings about a coordinator's machine", () => {
     [
       'an expired certificate',
       certificate({ endsAt: NOW - 1 }),
-      'error certificate',
+      'warning certificate',
       /restart the coordinator/,
+    ],
+    [
+      'an expired supplied certificate',
+      certificate({ endsAt: NOW - 1, isOwn: false }),
+      'error certificate',
+      /Replace the file/,
     ],
     ['a certificate that ends soon', certificate({ endsAt: NOW + DAY_MS }), 'warning certificate', /log/],
     [
@@ -142,8 +148,14 @@ describe("findings about a coordinator's machine", () => {
       /backup/,
     ],
     [
-      'an unknown name',
+      'a name that only clients know',
       { names: [{ name: 'x', setting: '--advertise', reason: 'unknown', code: 'ENOTFOUND' }] },
+      'warning DNS',
+      /resolv\.conf/,
+    ],
+    [
+      'an unknown name of etcd',
+      { names: [{ name: 'x', setting: '--etcd', reason: 'unknown', code: 'ENOTFOUND' }] },
       'error DNS',
       /resolv\.conf/,
     ],
