@@ -1,5 +1,5 @@
 /** For each DaemonSet: whether it runs on this host, and the reason, as printed by `everynode why`. */
-import { useEffect, useState } from 'react';
+import { useCallback, useEffect, useState } from 'react';
 import { Link } from 'wouter';
 import type { DaemonSet } from '../../shared/kube/daemonsets/daemonset-types.js';
 import { countText } from '../../shared/kube/objects/meta.js';
@@ -31,6 +31,10 @@ interface ReasonRow extends Answer {
 export function DaemonSetReasons({ node, version }: { node: string; version: string }) {
   const { objects, phase } = useLiveList<DaemonSet>('/apis/apps/v1/daemonsets');
   const [answers, setAnswers] = useState<ReadonlyMap<string, Answer>>(new Map());
+  const keepAnswer = useCallback(
+    (key: string, answer: Answer) => setAnswers((before) => new Map(before).set(key, answer)),
+    [],
+  );
   if (phase === 'refused' || objects.length === 0) return null;
   const rows = objects
     .map((daemonSet) => ({ daemonSet, ...answers.get(keyOf(daemonSet)) }))
@@ -40,11 +44,7 @@ export function DaemonSetReasons({ node, version }: { node: string; version: str
     <TableCard label="DaemonSets">
       <h2>DaemonSets on this host</h2>
       {objects.map((daemonSet) => (
-        <ReasonLoader
-          key={keyOf(daemonSet)}
-          {...{ daemonSet, node, version }}
-          onAnswer={(key, answer) => setAnswers((before) => new Map(before).set(key, answer))}
-        />
+        <ReasonLoader key={keyOf(daemonSet)} {...{ daemonSet, node, version }} onAnswer={keepAnswer} />
       ))}
       <ReasonTable rows={rows.filter((row) => !others.includes(row))} />
       {others.length > 0 && (
@@ -75,8 +75,7 @@ function ReasonLoader({ daemonSet, node, version, onAnswer }: ReasonLoaderProps)
     `${version} ${resourceVersion}`,
   );
   const key = keyOf(daemonSet);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: onAnswer is new on each render
-  useEffect(() => onAnswer(key, { reason, problem }), [key, reason, problem]);
+  useEffect(() => onAnswer(key, { reason, problem }), [onAnswer, key, reason, problem]);
   return null;
 }
 
