@@ -12,7 +12,7 @@ import { podFolders } from '../../../agent/volumes/pod-folders.js';
 import type { PodSpec } from '../../../shared/kube/pods/pod-types.js';
 import { leaveOut } from '../../harness/basics/skip-reason.js';
 import { temporaryDirectory } from '../../harness/basics/temporary-directory.js';
-import { SECRET_TEXT } from '../../harness/engines/engine-agent.js';
+import { secretTextOf } from '../../harness/engines/engine-agent.js';
 import { EngineFixture } from '../../harness/engines/engine-fixture.js';
 import { shell } from '../../harness/engines/test-images.js';
 
@@ -68,6 +68,7 @@ for (const kind of ['docker', 'podman'] as const) {
 
 async function killedAtAnyTime(fixture: EngineFixture): Promise<void> {
   const { disk, memory } = podFolders(fixture.dataDir);
+  const secretText = secretTextOf(fixture.dataDir);
   const killSoon = async (cycle: number): Promise<void> => {
     // Each cycle kills at another offset, spread over the whole duration.
     await sleep((LONGEST_MS * ((cycle * 7) % CYCLES)) / CYCLES);
@@ -81,7 +82,7 @@ async function killedAtAnyTime(fixture: EngineFixture): Promise<void> {
     await killSoon(cycle);
     await fixture.untilReady(pod);
     const secret = join(memory, pod, 'volumes/files/secret/key');
-    if (readFileSync(secret, 'utf8') === SECRET_TEXT) seen += 1;
+    if (readFileSync(secret, 'utf8') === secretText) seen += 1;
     const gone = fixture.delete(pod);
     await killSoon(cycle);
     await gone;
@@ -95,7 +96,7 @@ async function killedAtAnyTime(fixture: EngineFixture): Promise<void> {
   assert.equal(readFileSync(join(ofTheHost, 'file'), 'utf8'), 'of the host');
   const command = 'grep -rlF -- "$1" "$2" /dev/shm || true';
   assert.equal(
-    execFileSync('sh', ['-c', command, 'sh', SECRET_TEXT, fixture.dataDir], { encoding: 'utf8' }),
+    execFileSync('sh', ['-c', command, 'sh', secretText, fixture.dataDir], { encoding: 'utf8' }),
     '',
   );
 }

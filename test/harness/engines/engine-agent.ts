@@ -2,6 +2,7 @@
  * An agent without a link, in a process of its own that a test can kill: Pod workers over a real engine. The test acts
  * as its coordinator, over the channel of `fork`. Arguments: SOCKET DATA-DIR.
  */
+import { basename } from 'node:path';
 import { type AssignedPod, afterAssign, afterUnassign } from '../../../agent/decisions/pods/assigned-pod.js';
 import { ImagePuller } from '../../../agent/images/image-puller.js';
 import { RegistrySettings } from '../../../agent/images/registry-settings.js';
@@ -28,15 +29,24 @@ export type FromAgent =
   | { kind: 'status'; uid: string; status: PodStatus }
   | { kind: 'removed'; uid: string };
 
-/** The only ConfigMap and the only Secret, which every namespace of this host has. */
-function givenConfig({ kind, name, namespace }: ConfigReference): ConfigMap | Secret | undefined {
+/** Returns the only ConfigMap or the only Secret, which every namespace of this host has. */
+function givenConfig(
+  dataDir: string,
+  { kind, name, namespace }: ConfigReference,
+): ConfigMap | Secret | undefined {
   if (name !== 'given') return undefined;
-  const value = kind === 'Secret' ? Buffer.from(SECRET_TEXT).toString('base64') : 'text';
+  const value = kind === 'Secret' ? Buffer.from(secretTextOf(dataDir)).toString('base64') : 'text';
   return { apiVersion: 'v1', kind, metadata: { name, namespace }, data: { key: value } };
 }
 
-/** The value in the Secret `given`. */
-export const SECRET_TEXT = 'correct-horse-battery-staple';
+/**
+ * Returns the value in the Secret `given`. It differs between agents: a search for it in the memory of the host does not
+ * find the files of another run, such as one that was killed before it could clean up.
+ */
+export function secretTextOf(dataDir: string): string {
+  return `correct-horse-${basename(dataDir)}`;
+}
+
 export const OWNER = { clusterUID: 'engine-agent', nodeName: 'host-1' };
 
 async function main(socketPath: string, dataDir: string): Promise<void> {
@@ -61,7 +71,7 @@ async function main(socketPath: string, dataDir: string): Promise<void> {
       maxParallelPulls: 3,
     }),
     volumes: new HostVolumes(dataDir, () => engineProcesses({ socketPath })),
-    findConfig: givenConfig,
+    findConfig: (reference) => givenConfig(dataDir, reference),
     handlers: new ContainerProbeHandlers(driver, systemClock),
     files: new FolderPodFiles(dataDir),
     reports: {
