@@ -8,8 +8,8 @@ import { tokenHash } from './token-authenticator.js';
 interface KubeconfigFields {
   /** E.g. `https://127.0.0.1:6443`. */
   server: string;
-  /** PEM. */
-  caCertificate: string;
+  /** PEM. Undefined: the server's certificate is proved by the certificates of the user's system. */
+  caCertificate: string | undefined;
 }
 
 /** The user's credentials: a token, or a client certificate and its key in PEM. */
@@ -39,7 +39,10 @@ export function kubeconfigText({
     clusters: [
       {
         name: NAME,
-        cluster: { server, 'certificate-authority-data': base64(caCertificate) },
+        cluster: {
+          server,
+          ...(caCertificate === undefined ? {} : { 'certificate-authority-data': base64(caCertificate) }),
+        },
       },
     ],
     users: [{ name: NAME, user: proof }],

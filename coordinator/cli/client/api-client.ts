@@ -84,7 +84,14 @@ function clientOf(choice: KubeconfigChoice, contextName: string | undefined): Ap
     tunnel && dial,
   );
   const origin = `context "${context.name}" of ${context.file}`;
-  return createApiClient({ server, origin, namespace: context.namespace ?? 'default', agent, headers });
+  return createApiClient({
+    server,
+    origin,
+    namespace: context.namespace ?? 'default',
+    certificateAuthority: ca,
+    agent,
+    headers,
+  });
 }
 
 /** Like kubectl: `proxy-url` of the kubeconfig, else HTTPS_PROXY and NO_PROXY. Throws `ExitError`. */

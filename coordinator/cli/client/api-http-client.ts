@@ -15,6 +15,8 @@ export interface ApiClient {
   readonly origin: string;
   /** Default namespace of commands. */
   readonly namespace: string;
+  /** The certificates in PEM that prove the server. Undefined: those of the system. */
+  readonly certificateAuthority: string | undefined;
   /**
    * Sends a JSON body (a merge patch for PATCH) and returns the JSON response. Prints `Warning:` headers to standard
    * error, like kubectl. Throws `ApiError` if the API refuses, and `ExitError` if it is unreachable or is no Kubernetes
@@ -30,7 +32,7 @@ const HANDSHAKE_TIMEOUT_MS = 15_000;
 
 const MERGE_PATCH = 'application/merge-patch+json';
 
-interface ApiClientDeps extends Pick<ApiClient, 'server' | 'origin' | 'namespace'> {
+interface ApiClientDeps extends Omit<ApiClient, 'request'> {
   agent: Agent;
   headers: Readonly<Record<string, string | string[]>>;
 }

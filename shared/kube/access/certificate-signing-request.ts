@@ -71,7 +71,7 @@ export function withApprovalDecision(
   const condition = {
     type,
     status: 'True' as const,
-    reason: `EverynodeNode${type}`,
+    reason: type === 'Approved' ? 'EverynodeApprove' : 'EverynodeDeny',
     message: `This CSR was ${type.toLowerCase()} by ${by}.`,
     lastUpdateTime: time,
     lastTransitionTime: time,

@@ -37,7 +37,17 @@ const RULES = [
   { apiGroups: [FLEET], resources: ['daemonsets/why', 'rollouts', 'rollouts/hosts'], verbs: ['get', 'list'] },
   { apiGroups: [FLEET], resources: ['joinaddress', 'restore', 'auditevents'], verbs: ['list'] },
   { apiGroups: [FLEET], resources: ['plan'], verbs: ['create'] },
-  { apiGroups: ['certificates.k8s.io'], resources: ['certificatesigningrequests'], verbs: ['list'] },
+  {
+    apiGroups: ['certificates.k8s.io'],
+    resources: ['certificatesigningrequests'],
+    verbs: ['list', 'create', 'get'],
+  },
+  {
+    apiGroups: ['certificates.k8s.io'],
+    resources: ['certificatesigningrequests/approval'],
+    verbs: ['update'],
+  },
+  { apiGroups: ['certificates.k8s.io'], resources: ['signers'], verbs: ['approve'] },
 ];
 
 /** Returns an empty text for a missing file or an exited process. */
@@ -98,6 +108,7 @@ describe('everynode run by a user', () => {
     ['rollout history ds/web -n shop', 0, /^REVISION /],
     ['rollout status ds/web -n shop --no-watch', 7, /^no RolloutPolicy governs web/],
     ['audit --user ann --verb create', 0, / ann {2}create {2}secrets kube-system\/bootstrap-token-/],
+    ['user add dora --group kiosks --ttl 12h', 0, /client-certificate-data: /],
     ['node approve --all', 0, /^no pending hosts\n$/],
     ['confirm-restore', 0, /^There is nothing to confirm\.\n$/],
   ];
@@ -126,6 +137,21 @@ describe('everynode run by a user', () => {
     const { code, stdout, stderr } = await runEverynode(['why', 'ds/web'], { HOME: home, KUBECONFIG: list });
     assert.match(stdout, /^shop\/web /, stderr);
     assert.equal(code, 0);
+  });
+
+  test('user add with a kubeconfig makes a kubeconfig that the API accepts as this user and group', async () => {
+    const added = await as('ann', 'user', 'add', 'carl', '--group', 'ops', '--ttl', '12h');
+    assert.equal(added.code, 0, added.stderr);
+    writeFileSync(join(folder, 'carl.kubeconfig'), added.stdout, { mode: 0o600 });
+    const listed = await as('carl', 'token', 'list');
+    assert.equal(listed.code, 0, listed.stderr);
+    assert.match(listed.stdout, /^ID /);
+  });
+
+  test('user add with a kubeconfig cannot make administrators', async () => {
+    const { code, stderr, stdout } = await as('ann', 'user', 'add', 'eve', '--group', 'system:masters');
+    assert.deepEqual([code, stdout], [2, '']);
+    assert.match(stderr, /--group system:masters: only the coordinator's own key may sign/);
   });
 
   test("control characters in another user's description are escaped", async () => {
