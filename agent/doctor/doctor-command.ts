@@ -12,5 +12,6 @@ export async function runDoctor(
   places: EngineLocations,
   asJson: boolean,
 ): Promise<void> {
-  reportFindings(hostFindings(await gatherHostFacts(settings, places, systemClock)), asJson);
+  const findings = hostFindings(await gatherHostFacts(settings, places, systemClock));
+  reportFindings(findings, asJson ? `${JSON.stringify(findings, undefined, 2)}\n` : undefined);
 }

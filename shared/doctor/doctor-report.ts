@@ -9,9 +9,9 @@ import { printDocument, printLine } from '../process/output/terminal-output.js';
 import { tableLines } from '../process/output/text-table.js';
 import type { DiskFact, Finding } from './finding.js';
 
-/** Prints a line for each finding, or all of them as JSON. Throws `ExitError` if one is an error. */
-export function reportFindings(findings: readonly Finding[], asJson: boolean): void {
-  if (asJson) printDocument(`${JSON.stringify(findings, undefined, 2)}\n`);
+/** Prints the findings: as this document, else a line for each. Throws `ExitError` if one is an error. */
+export function reportFindings(findings: readonly Finding[], document: string | undefined): void {
+  if (document !== undefined) printDocument(document);
   else for (const line of findingLines(findings)) printLine(line);
   const errors = findings.filter(({ result }) => result === 'error').length;
   if (errors > 0) throw new ExitError(EXIT_CODES.environment, `${countText(errors, 'problem')} found.`);

@@ -3,11 +3,11 @@
 import type { Command } from 'commander';
 import type { AuditEvent } from '../../../shared/kube/access/audit-types.js';
 import { FLEET_GROUP } from '../../../shared/kube/objects/meta.js';
-import { EXIT_CODES, ExitError } from '../../../shared/process/exit-error.js';
-import { printLine } from '../../../shared/process/output/terminal-output.js';
+import { printDocument, printLine } from '../../../shared/process/output/terminal-output.js';
 import { connect } from '../client/api-client.js';
 import { addKubeconfigOptions, type KubeconfigOptions } from '../client/kubeconfig-choice.js';
 import { durationSeconds } from '../terminal/command-options.js';
+import { addOutputOption, documentsIn, type OutputForm } from '../terminal/output-form.js';
 
 interface AuditOptions extends KubeconfigOptions {
   user?: string;
@@ -18,7 +18,7 @@ interface AuditOptions extends KubeconfigOptions {
   code?: string;
   since: string;
   limit: string;
-  output: string;
+  output: OutputForm;
 }
 
 export function auditCommand(program: Command): void {
@@ -32,21 +32,17 @@ export function auditCommand(program: Command): void {
     .option('--name <NAME>', 'only the object with this name')
     .option('--code <CODE>', 'only this status code: 403 or 4xx')
     .option('--since <DURATION>', 'maximum age: 30m, 24h, 7d; 0 = all', '24h')
-    .option('--limit <N>', 'maximum number of events (the newest)', '500')
-    .option('-o, --output <FORM>', 'text or json (one event per line)', 'text');
-  addKubeconfigOptions(command).action(audit);
+    .option('--limit <N>', 'maximum number of events (the newest)', '500');
+  addKubeconfigOptions(addOutputOption(command, { hasWide: true })).action(audit);
 }
 
 async function audit(options: AuditOptions): Promise<void> {
-  if (options.output !== 'text' && options.output !== 'json') {
-    throw new ExitError(EXIT_CODES.usage, `--output: must be text or json, not "${options.output}".`);
-  }
   const api = connect(options);
   const path = `/apis/${FLEET_GROUP}/v1/auditevents?${queryOf(options)}`;
   const { items } = await api.request<{ items: AuditEvent[] }>('GET', path);
-  for (const event of items) {
-    printLine(options.output === 'json' ? JSON.stringify(event) : lineOf(event));
-  }
+  const document = documentsIn(options.output, items);
+  if (document !== undefined) return printDocument(document);
+  for (const event of items) printLine(lineOf(event, options.output === 'wide'));
 }
 
 function queryOf(options: AuditOptions): URLSearchParams {
@@ -60,7 +56,7 @@ function queryOf(options: AuditOptions): URLSearchParams {
   return query;
 }
 
-function lineOf(event: AuditEvent): string {
+function lineOf(event: AuditEvent, isWide: boolean): string {
   const { user, impersonatedUser, verb, sourceIPs, responseStatus } = event;
   const who = impersonatedUser
     ? `${user.username} as ${impersonatedUser.username}`
@@ -72,6 +68,7 @@ function lineOf(event: AuditEvent): string {
     verb,
     objectText(event),
     `from ${sourceIPs.join(',')}`,
+    ...(isWide ? [`with ${event.userAgent ?? '<unknown>'}`, event.auditID] : []),
   ].join('  ');
 }
 

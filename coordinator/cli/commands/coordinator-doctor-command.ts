@@ -1,11 +1,12 @@
 /** `everynode doctor`: checks a coordinator's machine and prints what is wrong with a remedy. Changes nothing. */
-import { type Command, Option } from 'commander';
+import type { Command } from 'commander';
 import { reportFindings } from '../../../shared/doctor/doctor-report.js';
 import { addSettingFlags } from '../../../shared/process/settings/settings-schema.js';
 import { COORDINATOR_SETTINGS } from '../../coordinator-settings.js';
 import { coordinatorFindings } from '../../decisions/doctor/coordinator-findings.js';
 import { serviceConfig } from '../machine/stopped-service.js';
 import { readSettings } from '../terminal/command-options.js';
+import { addOutputOption, documentIn, type OutputForm } from '../terminal/output-form.js';
 
 const { data, port, host, advertise, etcd, etcdCa, etcdCert, etcdKey, backupDir } = COORDINATOR_SETTINGS;
 const { tlsCertFile, tlsPrivateKeyFile } = COORDINATOR_SETTINGS;
@@ -22,16 +23,19 @@ export function doctorCommand(program: Command): void {
     .description(
       "check the coordinator's machine: port, clock, certificates, disk, names, proxy, limits, etcd and backups; changes nothing",
     )
-    .option('--config <FILE>', 'YAML file with settings (default that of the installed service)')
-    .addOption(new Option('-o, --output <FORM>', 'text or json').choices(['text', 'json']).default('text'));
-  addSettingFlags(command, DOCTOR_FLAGS)
+    .option('--config <FILE>', 'YAML file with settings (default that of the installed service)');
+  addSettingFlags(addOutputOption(command), DOCTOR_FLAGS)
     .addHelpText('after', '\nExit codes: 0 no error (there may be warnings), 3 an error, 2 wrong usage.')
     .action(diagnose);
 }
 
-async function diagnose({ output, ...flags }: Record<string, unknown>): Promise<void> {
+async function diagnose({
+  output,
+  ...flags
+}: Record<string, unknown> & { output: OutputForm }): Promise<void> {
   const config = flags.config ?? serviceConfig(flags.data);
   const settings = await readSettings(COORDINATOR_SETTINGS, { ...flags, config });
   const { gatherCoordinatorFacts } = await import('../doctor/gather-coordinator-facts.js');
-  reportFindings(coordinatorFindings(await gatherCoordinatorFacts(settings)), output === 'json');
+  const findings = coordinatorFindings(await gatherCoordinatorFacts(settings));
+  reportFindings(findings, documentIn(output, findings));
 }

@@ -11,6 +11,7 @@ import { CLUSTER_SETTINGS } from '../../cluster/cluster-settings.js';
 import { type ApiClient, connect, isOwnCoordinator } from '../client/api-client.js';
 import { addKubeconfigOptions, type KubeconfigOptions } from '../client/kubeconfig-choice.js';
 import { coordinatorLines } from '../terminal/coordinator-lines.js';
+import { addOutputOption, documentIn, type OutputForm } from '../terminal/output-form.js';
 import { terminalProgress } from '../terminal/terminal-progress.js';
 
 const COORDINATORS = `/apis/${FLEET_GROUP}/v1/coordinators`;
@@ -22,9 +23,8 @@ export function addMembersCommands(coordinator: Command): void {
   const members = coordinator
     .command('members')
     .description('list the coordinators of the fleet, their etcd, and what is wrong')
-    .option('-o, --output <FORM>', 'text or json', 'text')
     .option('--config <FILE>', 'YAML file with the settings of etcd (default that of the installed service)');
-  addSettingFlags(addKubeconfigOptions(members), CLUSTER_SETTINGS).action(list);
+  addSettingFlags(addKubeconfigOptions(addOutputOption(members)), CLUSTER_SETTINGS).action(list);
   const stepDown = coordinator
     .command('step-down')
     .description('let another coordinator lead, before maintenance of the leader');
@@ -39,10 +39,7 @@ export function addMembersCommands(coordinator: Command): void {
 async function list({
   output,
   ...options
-}: KubeconfigOptions & Record<string, unknown> & { output: string }): Promise<void> {
-  if (output !== 'text' && output !== 'json') {
-    throw new ExitError(EXIT_CODES.usage, `--output: must be text or json, not "${output}".`);
-  }
+}: KubeconfigOptions & Record<string, unknown> & { output: OutputForm }): Promise<void> {
   let outage: string | undefined;
   const found = await connect(options)
     .request<CoordinatorList>('GET', COORDINATORS)
@@ -53,7 +50,8 @@ async function list({
       outage = error instanceof ExitError ? error.sentence : String((error as Error).message);
       return read;
     });
-  if (output === 'json') printDocument(`${JSON.stringify(found, null, 2)}\n`);
+  const document = documentIn(output, found);
+  if (document !== undefined) printDocument(document);
   else for (const line of coordinatorLines(found.items, found)) printLine(line);
   if (outage === undefined) return;
   const what = leaderOf(found) ? 'The API could not be reached' : 'No coordinator serves';

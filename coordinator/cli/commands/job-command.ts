@@ -7,11 +7,12 @@ import {
 } from '../../../shared/kube/daemonjobs/daemonjob-types.js';
 import { toTimestamp } from '../../../shared/kube/objects/meta.js';
 import { EXIT_CODES, ExitError } from '../../../shared/process/exit-error.js';
-import { printLine } from '../../../shared/process/output/terminal-output.js';
+import { printDocument, printLine } from '../../../shared/process/output/terminal-output.js';
 import { DaemonJobClient, type DaemonJobOptions } from '../client/daemonjob-client.js';
 import { addKubeconfigOptions } from '../client/kubeconfig-choice.js';
 import { durationSeconds } from '../terminal/command-options.js';
 import { jobOutcomeLine, jobProgressLine, resultTable } from '../terminal/daemonjob-text.js';
+import { addOutputOption, documentsIn, type OutputForm } from '../terminal/output-form.js';
 
 const POLL_MS = 1_000;
 
@@ -34,7 +35,7 @@ interface RunOptions extends WaitOptions {
 
 interface ResultsOptions extends DaemonJobOptions {
   failed?: boolean;
-  output: string;
+  output: OutputForm;
 }
 
 interface RerunOptions extends WaitOptions {
@@ -57,11 +58,10 @@ export function jobCommand(program: Command): void {
     .option('--ttl <DURATION>', 'delete the job and its results this long after its end', '7d')
     .addHelpText('after', EXIT_CODE_HELP)
     .action(run);
-  common(job.command('results'), 'print the result of each host')
+  const resultsCommand = common(job.command('results'), 'print the result of each host')
     .argument('<NAME>', 'the DaemonJob')
-    .option('--failed', 'only hosts that failed or were missed')
-    .option('-o, --output <FORM>', 'text or json', 'text')
-    .action(results);
+    .option('--failed', 'only hosts that failed or were missed');
+  addOutputOption(resultsCommand, { hasWide: true }).action(results);
   waiting(common(job.command('rerun'), 'run a finished job again on hosts that failed or were missed'))
     .argument('<NAME>', 'the DaemonJob')
     .option('--until <DURATION>', 'how long hosts may start: 30m, 2h')
@@ -134,18 +134,16 @@ function nodeSelectorOf({ selector, all }: RunOptions): { nodeSelector?: Record<
 }
 
 async function results(name: string, { failed, output, ...options }: ResultsOptions): Promise<void> {
-  if (output !== 'text' && output !== 'json')
-    throw new ExitError(EXIT_CODES.usage, `--output: must be text or json, not "${output}".`);
   const client = new DaemonJobClient(options);
   const job = await client.get(name);
   const all = await client.results(job);
   const shown = failed ? all.filter(({ phase }) => phase === 'Failed' || phase === 'Missed') : all;
-  if (output === 'json') {
-    for (const { nodeName, metadata: _, ...result } of shown)
-      printLine(JSON.stringify({ nodeName, ...result }));
-    return;
-  }
-  for (const line of resultTable(shown)) printLine(line);
+  const document = documentsIn(
+    output,
+    shown.map(({ nodeName, metadata: _, ...result }) => ({ nodeName, ...result })),
+  );
+  if (document !== undefined) return printDocument(document);
+  for (const line of resultTable(shown, { isWide: output === 'wide' })) printLine(line);
   printLine(jobOutcomeLine(job));
 }
 

@@ -13,6 +13,7 @@ import { connect } from '../client/api-client.js';
 import { refusalText } from '../client/api-http-client.js';
 import { addKubeconfigOptions, type KubeconfigOptions } from '../client/kubeconfig-choice.js';
 import { readManifests } from '../terminal/manifest-reader.js';
+import { addOutputOption, documentIn, type OutputForm } from '../terminal/output-form.js';
 import { planLines } from '../terminal/plan-text.js';
 
 /** Exit codes by verdict. Any error is 1. */
@@ -29,7 +30,7 @@ interface PlanOptions extends KubeconfigOptions {
   filename: string[];
   recursive: boolean;
   namespace?: string;
-  output: string;
+  output: OutputForm;
   hosts: string;
 }
 
@@ -44,9 +45,8 @@ export function planCommand(program: Command): void {
     )
     .option('-R, --recursive', 'include subdirectories', false)
     .option('-n, --namespace <NS>', "namespace of manifests without one (default the context's)")
-    .option('-o, --output <FORM>', 'text, or json for the API response', 'text')
     .option('--hosts <N>', 'number of changing hosts to list per DaemonSet, or all', DEFAULT_HOSTS);
-  addKubeconfigOptions(command)
+  addKubeconfigOptions(addOutputOption(command))
     .addHelpText('after', '\nExit codes: 0 no change, 2 changes, 3 refused or blocked, 1 error.')
     .exitOverride(refuseUsage)
     .action(plan);
@@ -59,9 +59,6 @@ function refuseUsage(error: CommanderError): never {
 }
 
 async function plan(options: PlanOptions): Promise<void> {
-  if (options.output !== 'text' && options.output !== 'json') {
-    throw new ExitError(EXIT_CODES.unexpected, `--output: must be text or json, not "${options.output}".`);
-  }
   const mostHosts = options.hosts === 'all' ? Number.POSITIVE_INFINITY : Number(options.hosts);
   if (Number.isNaN(mostHosts)) {
     throw new ExitError(EXIT_CODES.unexpected, `--hosts: must be a number or all, not "${options.hosts}".`);
@@ -71,7 +68,8 @@ async function plan(options: PlanOptions): Promise<void> {
     throw new ExitError(EXIT_CODES.unexpected, `${options.filename.join(', ')}: no manifest found.`);
   }
   const answer = await ask(options, manifests);
-  if (options.output === 'json') printDocument(`${JSON.stringify(answer, null, 2)}\n`);
+  const document = documentIn(options.output, answer);
+  if (document !== undefined) printDocument(document);
   else planLines(answer, mostHosts).forEach(printLine);
   process.exitCode = PLAN_EXIT_CODES[answer.verdict];
 }

@@ -5,11 +5,14 @@ import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.
 import type { Rollout, RolloutStatus } from '../../../shared/kube/rollouts/rollout-types.js';
 import { ALL_TARGETS, type SteeringVerb } from '../../../shared/kube/rollouts/steering-requests.js';
 import { EXIT_CODES, ExitError } from '../../../shared/process/exit-error.js';
-import { printLine } from '../../../shared/process/output/terminal-output.js';
+import { printDocument, printLine } from '../../../shared/process/output/terminal-output.js';
+import { tableLines } from '../../../shared/process/output/text-table.js';
+import type { RolloutHostsDocument } from '../../api/fleet/rollout-subresources.js';
 import { isOver } from '../../decisions/rollouts/rollout-outcome.js';
 import { addKubeconfigOptions } from '../client/kubeconfig-choice.js';
 import { RolloutClient, type RolloutOptions } from '../client/rollout-client.js';
 import { durationSeconds } from '../terminal/command-options.js';
+import { addOutputOption, documentsIn, type OutputForm } from '../terminal/output-form.js';
 import { detailLines, historyLines, progressLine } from '../terminal/rollout-text.js';
 
 const POLL_MS = 1_000;
@@ -40,7 +43,7 @@ interface StatusOptions extends RolloutOptions {
 interface HostsOptions extends RolloutOptions {
   code?: string;
   wave?: string;
-  output: string;
+  output: OutputForm;
 }
 
 export function rolloutCommand(program: Command): void {
@@ -57,11 +60,10 @@ export function rolloutCommand(program: Command): void {
     'history',
     'list past rollouts and the current one: outcome, duration, hosts, failures',
   ).action(history);
-  common(rollout, 'hosts', 'list hosts with their reason codes')
+  const hostsCommand = common(rollout, 'hosts', 'list hosts with their reason codes')
     .option('--code <CODE>', 'only these codes (comma-separated)')
-    .option('--wave <WAVE>', 'only this wave')
-    .option('-o, --output <FORM>', 'text or json', 'text')
-    .action(hosts);
+    .option('--wave <WAVE>', 'only this wave');
+  addOutputOption(hostsCommand).action(hosts);
   for (const [verb, { names, what }] of Object.entries(VERBS) as [
     SteeringVerb,
     (typeof VERBS)[SteeringVerb],
@@ -111,14 +113,14 @@ async function hosts(target: string, { code, wave, output, ...options }: HostsOp
   const client = new RolloutClient(target, options);
   const query = { ...(code ? { code } : {}), ...(wave ? { wave } : {}) };
   for await (const page of client.hosts(query)) {
-    for (const host of page.hosts) {
-      printLine(
-        output === 'json'
-          ? JSON.stringify(host)
-          : [host.node, host.code, host.wave || '-', host.sentence].join('  '),
-      );
-    }
+    const document = documentsIn(output, page.hosts);
+    if (document !== undefined) printDocument(document);
+    else tableLines(page.hosts.map(hostCells)).forEach(printLine);
   }
+}
+
+function hostCells({ node, code, wave, sentence }: RolloutHostsDocument['hosts'][number]): string[] {
+  return [node, code, wave || '-', sentence];
 }
 
 /** Throws ExitError with the exit code of the outcome, unless the rollout is complete. */

@@ -14,13 +14,14 @@ import type { Secret } from '../../../shared/kube/objects/config-types.js';
 import { isLabelKey, isLabelValue } from '../../../shared/kube/objects/label-syntax.js';
 import { FLEET_GROUP } from '../../../shared/kube/objects/meta.js';
 import { EXIT_CODES, ExitError } from '../../../shared/process/exit-error.js';
-import { printLine } from '../../../shared/process/output/terminal-output.js';
+import { printDocument, printLine } from '../../../shared/process/output/terminal-output.js';
 import { tableLines } from '../../../shared/process/output/text-table.js';
 import { newJoinToken, tokenSecret } from '../../hub/identity/new-join-token.js';
 import { withHost } from '../../server-addresses.js';
 import { type ApiClient, connect } from '../client/api-client.js';
 import { addKubeconfigOptions, type KubeconfigOptions } from '../client/kubeconfig-choice.js';
 import { durationSeconds } from '../terminal/command-options.js';
+import { addOutputOption, documentIn, type OutputForm } from '../terminal/output-form.js';
 
 const SECRETS = '/api/v1/namespaces/kube-system/secrets';
 
@@ -62,7 +63,7 @@ export function tokenCommand(program: Command): void {
     .option('--description <TEXT>', 'shown by token list', '');
   addKubeconfigOptions(createCommand).action(create);
   const listCommand = token.command('list').description('list tokens without their secrets');
-  addKubeconfigOptions(listCommand).action(list);
+  addKubeconfigOptions(addOutputOption(listCommand)).action(list);
   const revokeCommand = token
     .command('revoke')
     .alias('delete')
@@ -103,19 +104,20 @@ async function create({ ttl, nodes, labels, ...options }: CreateOptions): Promis
   printLine((await createToken(connect(options), token)).line);
 }
 
-async function list(options: KubeconfigOptions): Promise<void> {
+async function list({ output, ...options }: KubeconfigOptions & { output: OutputForm }): Promise<void> {
   const api = connect(options);
   const query = `?fieldSelector=${encodeURIComponent(`type=${TOKEN_SECRET_TYPE}`)}`;
   const { items } = await api.request<{ items: Secret[] }>('GET', SECRETS + query);
-  const rows = items
-    .map(tokenSummary)
-    .map(({ id, expires, uses, nodes, description }) => [
-      id,
-      expires || '<never>',
-      uses,
-      nodes,
-      description || '<none>',
-    ]);
+  const tokens = items.map(tokenSummary);
+  const document = documentIn(output, tokens);
+  if (document !== undefined) return printDocument(document);
+  const rows = tokens.map(({ id, expires, uses, nodes, description }) => [
+    id,
+    expires || '<never>',
+    uses,
+    nodes,
+    description || '<none>',
+  ]);
   const header = ['ID', 'EXPIRES', 'USES', 'NODES', 'DESCRIPTION'];
   tableLines([header, ...rows]).forEach(printLine);
 }

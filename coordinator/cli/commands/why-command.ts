@@ -13,6 +13,7 @@ import type { FleetReasonsDocument, NodeReasonDocument } from '../../api/fleet/w
 import { connect } from '../client/api-client.js';
 import { addKubeconfigOptions, type KubeconfigOptions } from '../client/kubeconfig-choice.js';
 import { namesText } from '../terminal/name-list.js';
+import { addOutputOption, documentIn, type OutputForm } from '../terminal/output-form.js';
 import { serviceLines } from '../terminal/service-lines.js';
 
 const DAEMON_SET_PREFIXES = ['ds', 'daemonset', 'daemonsets', 'daemonset.apps', 'daemonsets.apps'];
@@ -21,7 +22,7 @@ const NODE_PREFIXES = ['no', 'node', 'nodes'];
 
 interface WhyOptions extends KubeconfigOptions {
   namespace?: string;
-  output: string;
+  output: OutputForm;
 }
 
 export function whyCommand(program: Command): void {
@@ -30,9 +31,8 @@ export function whyCommand(program: Command): void {
     .description('explain why a DaemonSet does or does not run on a node, or which endpoints a Service has')
     .argument('<ds/NAME or svc/NAME>', 'the DaemonSet or Service')
     .argument('[node/NAME]', 'the node, for a DaemonSet; without it, counts by reason')
-    .option('-n, --namespace <NS>', "namespace of the DaemonSet or Service (default the context's)")
-    .option('-o, --output <FORM>', 'text, or json for the API response', 'text');
-  addKubeconfigOptions(command).action(why);
+    .option('-n, --namespace <NS>', "namespace of the DaemonSet or Service (default the context's)");
+  addKubeconfigOptions(addOutputOption(command)).action(why);
 }
 
 async function why(subject: string, node: string | undefined, options: WhyOptions): Promise<void> {
@@ -43,14 +43,12 @@ async function why(subject: string, node: string | undefined, options: WhyOption
     ? nameIn(subject, SERVICE_PREFIXES, 'svc')
     : nameIn(subject, DAEMON_SET_PREFIXES, 'ds');
   const nodeName = node === undefined ? undefined : nameIn(node, NODE_PREFIXES, 'node');
-  if (options.output !== 'text' && options.output !== 'json') {
-    throw new ExitError(EXIT_CODES.usage, `--output: must be text or json, not "${options.output}".`);
-  }
   const api = connect(options);
   const resource = isService ? 'services' : 'daemonsets';
   const path = whyPath(resource, { namespace: options.namespace ?? api.namespace, name }, nodeName);
   const answer = await api.request<WhyAnswer>('GET', path);
-  if (options.output === 'json') printDocument(`${JSON.stringify(answer, null, 2)}\n`);
+  const document = documentIn(options.output, answer);
+  if (document !== undefined) printDocument(document);
   else answerLines(answer).forEach(printLine);
 }
 

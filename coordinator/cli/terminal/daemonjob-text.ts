@@ -31,9 +31,15 @@ export function jobOutcomeLine(job: DaemonJob): string {
     : `${name} has failed (${reason}: ${message}): ${jobProgressLine(job)}`;
 }
 
-/** Returns a table with the last line of each host's output. */
-export function resultTable(results: readonly DaemonJobResult[]): string[] {
+/** Returns a table with the last line of each host's output. `isWide`: with all lines, and when each host ran it. */
+export function resultTable(results: readonly DaemonJobResult[], { isWide = false } = {}): string[] {
+  const wide = results.map((result) => [...cellsOf(result).slice(0, -1), ...wideCellsOf(result)]);
+  if (isWide) return tableLines([[...HEADER.slice(0, -1), 'STARTED', 'ENDED', 'OUTPUT'], ...wide]);
   return tableLines([HEADER, ...results.map(cellsOf)]);
+}
+
+function wideCellsOf({ startTime, completionTime, message = '' }: DaemonJobResult): string[] {
+  return [startTime ?? '-', completionTime ?? '-', message.trimEnd()];
 }
 
 function cellsOf(result: DaemonJobResult): string[] {

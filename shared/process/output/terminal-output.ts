@@ -1,4 +1,5 @@
 /** All output for terminals. Control characters from hosts or users could rewrite lines or hide text. */
+import { colourStates } from './state-colours.js';
 
 /** C0 except newline, DEL and C1, and bidirectional controls (U+202A to U+202E, U+2066 to U+2069). */
 const CONTROL = /(?!\n)[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu;
@@ -13,8 +14,15 @@ export function escapeLine(line: string): string {
   return escapeControls(line).replaceAll('\n', '\\n');
 }
 
+/** Prints a line. A terminal shows states in colour, unless NO_COLOR is set; FORCE_COLOR needs a terminal too. */
 export function printLine(line: string): void {
-  process.stdout.write(`${escapeLine(line)}\n`);
+  const escaped = escapeLine(line);
+  process.stdout.write(`${hasColours() ? colourStates(escaped) : escaped}\n`);
+}
+
+/** A pipe or a file has no `hasColors`. */
+function hasColours(): boolean {
+  return process.stdout.isTTY && process.stdout.hasColors();
 }
 
 /** Prints text with intended newlines: JSON, YAML or help. */

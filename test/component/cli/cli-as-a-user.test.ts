@@ -103,6 +103,7 @@ describe('everynode run by a user', () => {
   const COMMANDS: readonly [words: string, code: number, printed: RegExp][] = [
     ['token create --reusable --description kiosks', 0, /^echo \S+ \| everynode-agent --server https:/],
     ['token list', 0, /\n[a-z0-9]{6} .* kiosks\n/],
+    ['token list -o yaml', 0, /^- id: \S+\n {2}expires: /],
     ['why ds/web -n shop', 0, /^shop\/web /],
     [`plan -f ${join(folder, 'web.yaml')}`, 0, /No changes\./],
     ['rollout history ds/web -n shop', 0, /^REVISION /],
