@@ -121,6 +121,10 @@ export const COORDINATOR_SETTINGS = {
     default: 7,
   }),
   backupDir: optionalTextSetting('directory of scheduled backups (default DATA/backups)', 'DIR'),
+  notificationFile: optionalTextSetting(
+    'YAML file with webhooks that are told of rollouts and sites (see docs/notifications.md)',
+    'FILE',
+  ),
   clientRequestsPerSecond: integerSetting(
     'requests per second of one user and network before 429 Too Many Requests; 0 = unlimited',
     'N',

@@ -8,12 +8,18 @@ import {
   type RunningComponents,
   startComponents,
 } from '../shared/process/service/program-lifecycle.js';
-import { systemClock } from '../shared/process/time/clock.js';
+import { type Clock, systemClock } from '../shared/process/time/clock.js';
 import { loadSigningKeys } from './access/token-signing-keys.js';
 import type { ClusterPort } from './api/join/cluster-port.js';
 import type { CoordinatorSource, LeadershipProof } from './api/ports.js';
 import { ApiComponent } from './api-component.js';
 import type { LeaderDoor } from './cluster/front-door/front-door.js';
+import {
+  type NotificationSettings,
+  readNotificationFile,
+} from './controllers/notifications/notification-file.js';
+import { Notifier } from './controllers/notifications/notifier.js';
+import { webhookReceivers } from './controllers/notifications/webhook-receivers.js';
 import { ManifestPlanner } from './controllers/plan/manifest-planner.js';
 import { ConditionHistory } from './controllers/views/condition-history.js';
 import { DaemonSetExplainer } from './controllers/views/daemonset-explainer.js';
@@ -27,6 +33,7 @@ import { type CoordinatorSettings, evictionRatesOf, nodeGracePeriodsOf } from '.
 import { withExitErrors } from './exit-errors.js';
 import { loadObjectMacKey } from './hub/restore/object-signer.js';
 import type { CoordinatorList } from './hub/sessions/coordinator-list-sender.js';
+import type { Informers } from './informers/informer.js';
 import { secretKind } from './kinds/index.js';
 import type { AppendObserver } from './metrics/cluster-metrics.js';
 import { Metrics } from './metrics/prometheus-metrics.js';
@@ -77,6 +84,7 @@ export async function startCoordinator(
 ): Promise<RunningCoordinator> {
   const clock = systemClock;
   const { data } = settings;
+  const notifications = settings.notificationFile && readNotificationFile(settings.notificationFile);
   const metrics = new Metrics();
   await waitForStartSpace({ dataDir: data, clock, log });
   const store = await openStore(settings, log, metrics, member);
@@ -126,6 +134,7 @@ export async function startCoordinator(
       { name: 'store', stop: () => store.close() },
       ...core.components,
       ...(member?.components ?? []),
+      ...(notifications ? [notifier(notifications, shared, metrics)] : []),
       scheduledJobs({
         ...shared,
         ...{ store, restore, sinceClockStepMs: () => core.clockSteps.sinceStepMs() },
@@ -141,6 +150,15 @@ export async function startCoordinator(
   );
   log.info({ server: api.server, version: VERSION }, 'coordinator serves');
   return { server: api.server, stop: () => running.stop() };
+}
+
+function notifier(
+  notifications: NotificationSettings,
+  shared: { informers: Informers; clock: Clock; log: Logger },
+  { queues: queueMeter }: Metrics,
+): Notifier {
+  const { siteLabel } = notifications;
+  return new Notifier({ ...shared, queueMeter, siteLabel, receivers: webhookReceivers(notifications) });
 }
 
 /** Loads the keys of this directory, or creates them. Throws `ExitError`. */
