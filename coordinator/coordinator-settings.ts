@@ -122,7 +122,7 @@ export const COORDINATOR_SETTINGS = {
   }),
   backupDir: optionalTextSetting('directory of scheduled backups (default DATA/backups)', 'DIR'),
   notificationFile: optionalTextSetting(
-    'YAML file with webhooks that are told of rollouts and sites (see docs/notifications.md)',
+    'YAML file with webhooks that receive a message about failed rollouts and offline sites (see docs/notifications.md)',
     'FILE',
   ),
   clientRequestsPerSecond: integerSetting(

@@ -1,4 +1,4 @@
-/** Reads the file of `--notification-file`: who is told what, and where. */
+/** Reads the file of `--notification-file`: the receivers of notifications, and the topics that each of them gets. */
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import { EXIT_CODES, ExitError } from '../../../shared/process/exit-error.js';

@@ -1,7 +1,7 @@
 /**
- * Tells operators about rollouts that need them and about sites that go offline, through webhooks of chat systems. It
+ * Reports rollouts that need an operator, and sites that go offline, to webhooks of chat systems. It
  * is level-triggered: while a receiver does not answer, it waits with back-off and gets the state of then. Problems
- * that were there at its start count as told, so that a restart repeats nothing.
+ * that were there at its start count as reported, so that a restart repeats nothing.
  */
 import { PAST_ROLLOUT_LABEL } from '../../../shared/kube/rollouts/rollout-types.js';
 import type { Logger } from '../../../shared/process/output/logger.js';
@@ -17,7 +17,7 @@ import type { Informers } from '../../informers/informer.js';
 import { type QueueMeter, type ReconcileContext, Worker } from '../queue/reconcile-worker.js';
 import { SiteAvailability } from './site-availability.js';
 
-/** A shorter outage, such as the restart of a router, is not told. */
+/** A shorter outage, such as the restart of a router, is not reported. */
 const OFFLINE_MS = 60_000;
 const SITES = 'sites';
 const SEPARATOR = '|';
@@ -41,8 +41,8 @@ interface NotifierDeps {
   log: Logger;
 }
 
-/** What one receiver was told. */
-interface Told {
+/** The problems that one receiver got. */
+interface Reported {
   /** The id of the problem by rollout. */
   rollouts: Map<string, string>;
   sites: Set<string>;
@@ -52,7 +52,7 @@ export class Notifier implements Component {
   readonly name = 'notifications';
   readonly #deps: NotifierDeps;
   readonly #sites: SiteAvailability;
-  readonly #told = new Map<string, Told>();
+  readonly #reported = new Map<string, Reported>();
   #worker: Worker | undefined;
 
   constructor(deps: NotifierDeps) {
@@ -71,7 +71,7 @@ export class Notifier implements Component {
       if (metadata && metadata.labels?.[PAST_ROLLOUT_LABEL] === undefined)
         this.#queueForAll(`${metadata.namespace}/${metadata.name}`);
     });
-    for (const { name } of receivers) this.#told.set(name, this.#present());
+    for (const { name } of receivers) this.#reported.set(name, this.#present());
     this.#worker = new Worker({
       ...this.#deps,
       name: this.name,
@@ -83,7 +83,7 @@ export class Notifier implements Component {
     await this.#worker?.stop();
   }
 
-  #present(): Told {
+  #present(): Reported {
     const rollouts = new Map<string, string>();
     for (const rollout of this.#deps.informers.rollouts.list()) {
       const problem = rolloutProblem(rollout);
@@ -101,37 +101,37 @@ export class Notifier implements Component {
     const at = key.indexOf(SEPARATOR);
     const subject = key.slice(at + 1);
     const receiver = this.#deps.receivers.find(({ name }) => name === key.slice(0, at));
-    const told = receiver && this.#told.get(receiver.name);
-    if (!told) return;
-    if (subject === SITES) await this.#tellSites(receiver, told, context);
-    else await this.#tellRollout(receiver, told, subject);
+    const reported = receiver && this.#reported.get(receiver.name);
+    if (!reported) return;
+    if (subject === SITES) await this.#reportSites(receiver, reported, context);
+    else await this.#reportRollout(receiver, reported, subject);
   }
 
-  async #tellRollout(receiver: Receiver, told: Told, subject: string): Promise<void> {
+  async #reportRollout(receiver: Receiver, reported: Reported, subject: string): Promise<void> {
     const [namespace = '', name = ''] = subject.split('/');
     const rollout = this.#deps.informers.rollouts.get({ namespace, name });
     const problem = rollout && rolloutProblem(rollout);
     if (!problem) {
-      told.rollouts.delete(subject);
+      reported.rollouts.delete(subject);
       return;
     }
-    if (told.rollouts.get(subject) === problem.id) return;
+    if (reported.rollouts.get(subject) === problem.id) return;
     await this.#send(receiver, problem.notification);
-    told.rollouts.set(subject, problem.id);
+    reported.rollouts.set(subject, problem.id);
   }
 
-  async #tellSites(receiver: Receiver, told: Told, context: ReconcileContext): Promise<void> {
+  async #reportSites(receiver: Receiver, reported: Reported, context: ReconcileContext): Promise<void> {
     const now = this.#deps.clock.monotonic();
     const { sites, offlineSince } = this.#sites;
     const offline = this.#sites.offlineFor(OFFLINE_MS, now);
-    // A site that was told as offline at the start may be offline for a shorter time by this process's clock.
-    for (const name of told.sites) if (offlineSince.has(name)) offline.add(name);
-    for (const notification of siteNotifications(told.sites, offline, sites)) {
+    // A site that was reported as offline at the start may be offline for a shorter time by this process's clock.
+    for (const name of reported.sites) if (offlineSince.has(name)) offline.add(name);
+    for (const notification of siteNotifications(reported.sites, offline, sites)) {
       await this.#send(receiver, notification);
       // If the next one fails, the retry must not repeat this one.
-      if (notification.topic === 'SiteOffline') told.sites = new Set([...told.sites, ...offline]);
+      if (notification.topic === 'SiteOffline') reported.sites = new Set([...reported.sites, ...offline]);
     }
-    told.sites = offline;
+    reported.sites = offline;
     const next = [...offlineSince].filter(([name]) => !offline.has(name)).map(([, since]) => since);
     if (next.length > 0) context.requeueAfter(Math.min(...next) + OFFLINE_MS - now);
   }

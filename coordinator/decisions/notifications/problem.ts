@@ -1,4 +1,4 @@
-/** Decides what an operator is told: rollouts that need somebody, and sites that went offline. */
+/** Decides what is reported to operators: rollouts that need an operator, and sites that went offline. */
 import { countText } from '../../../shared/kube/objects/meta.js';
 import type { Rollout } from '../../../shared/kube/rollouts/rollout-types.js';
 
@@ -15,7 +15,7 @@ export interface Notification {
   page: string;
 }
 
-/** A problem has the same id until it is another one. The same problem is told once. */
+/** A problem has the same id until it is another one. The same problem is reported once. */
 export interface Problem {
   id: string;
   notification: Notification;
@@ -59,15 +59,15 @@ export function isSiteOffline({ hosts, offline }: Site): boolean {
   return offline > 0 && offline * 2 >= hosts;
 }
 
-/** Returns what is told about sites: `told` was offline when operators were told last, `offline` is now. */
+/** Returns the next reports about sites. `reported`: the sites that the last report left as offline. `offline`: as of now. */
 export function siteNotifications(
-  told: ReadonlySet<string>,
+  reported: ReadonlySet<string>,
   offline: ReadonlySet<string>,
   sites: ReadonlyMap<string, Site>,
 ): Notification[] {
-  const gone = [...offline].filter((name) => !told.has(name)).sort();
+  const gone = [...offline].filter((name) => !reported.has(name)).sort();
   // A site whose last host was removed is not online.
-  const back = [...told].filter((name) => !offline.has(name) && sites.has(name)).sort();
+  const back = [...reported].filter((name) => !offline.has(name) && sites.has(name)).sort();
   return [
     ...(gone.length > 0 ? [siteNotification('SiteOffline', 'offline', gone, sites)] : []),
     ...(back.length > 0 ? [siteNotification('SiteOnline', 'online again', back, sites)] : []),

@@ -1,4 +1,4 @@
-/** Operators are told of rollouts and sites by webhooks: over HTTP, once, and also after an outage of the receiver. */
+/** Rollouts and sites are reported to webhooks over HTTP: once, and also after an outage of the receiver. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
@@ -53,17 +53,17 @@ describe('notifications', () => {
     notifier = new Notifier({ informers, clock, receivers, siteLabel: 'site', log: silentLogger });
     await notifier.start();
   }
-  const told = (...expected: string[]) =>
+  const reported = (...expected: string[]) =>
     until(() => JSON.stringify(titles) === JSON.stringify(expected) || JSON.stringify(titles));
 
   withPolicy(
-    'a wave that waits for approval is told once, and not again after a restart',
+    'a wave that waits for approval is reported once, and not again after a restart',
     { waves: WAVES, failureBudget: { maxFailed: 0 } },
     async (rolling) => {
       await start(rolling);
       await rolling.fleet.setImage('web', 'app:2');
       await rolling.expectStatus('AwaitingApproval', 'canary', 1);
-      await told('Rollout of default/web waits for approval');
+      await reported('Rollout of default/web waits for approval');
       await notifier.stop();
       await start(rolling);
       const [updated] = rolling.newPods();
@@ -72,13 +72,13 @@ describe('notifications', () => {
       const late = rolling.newPods().find(({ metadata }) => metadata.uid !== updated?.metadata.uid);
       assert.ok(late);
       await rolling.crash(late);
-      await told('Rollout of default/web waits for approval', 'Rollout of default/web failed');
+      await reported('Rollout of default/web waits for approval', 'Rollout of default/web failed');
       await notifier.stop();
     },
   );
 
   withPolicy(
-    'a failed rollout is told when the receiver answers again',
+    'a failed rollout is reported when the receiver answers again',
     { waves: WAVES, failureBudget: { maxFailed: 0 } },
     async (rolling) => {
       await start(rolling);
@@ -101,7 +101,7 @@ describe('notifications', () => {
   );
 
   withPolicy(
-    'a site that is offline for a minute is told, and that it is back',
+    'a site that is offline for a minute is reported, and that it is back',
     { waves: WAVES },
     async (rolling) => {
       await start(rolling);
@@ -110,16 +110,16 @@ describe('notifications', () => {
       await rolling.advance(59_000);
       assert.deepEqual(titles, []);
       await rolling.advance(1_000);
-      await told('Site kiel is offline');
+      await reported('Site kiel is offline');
       await rolling.contact('n0', 'True', 'True');
-      await told('Site kiel is offline', 'Site kiel is online again');
+      await reported('Site kiel is offline', 'Site kiel is online again');
       await notifier.stop();
     },
     SITES,
   );
 
   withPolicy(
-    'a shorter outage of a site is not told',
+    'a shorter outage of a site is not reported',
     { waves: WAVES },
     async (rolling) => {
       await start(rolling);
@@ -131,7 +131,7 @@ describe('notifications', () => {
       await rolling.contact('n5', 'Unknown', 'False');
       await rolling.contact('n6', 'Unknown', 'False');
       await rolling.advance(60_000);
-      await told('Site ulm is offline');
+      await reported('Site ulm is offline');
       await notifier.stop();
     },
     SITES,

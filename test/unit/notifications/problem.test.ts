@@ -1,4 +1,4 @@
-/** Which rollouts and sites operators are told about. */
+/** Which rollouts and sites are reported to operators. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import {
@@ -25,7 +25,7 @@ describe('a rollout', () => {
     ['AwaitingWindow', {}, undefined],
     ['Completed', {}, undefined],
   ] as const) {
-    test(`${phase} ${JSON.stringify(more)} is told as ${topic ?? 'nothing'}`, () => {
+    test(`${phase} ${JSON.stringify(more)} is reported as ${topic ?? 'nothing'}`, () => {
       assert.equal(rolloutProblem(rollout({ phase, ...more }))?.notification.topic, topic);
     });
   }
@@ -54,7 +54,7 @@ describe('a rollout', () => {
     });
   });
 
-  test('without a status is not told', () => {
+  test('without a status is not reported', () => {
     assert.equal(rolloutProblem({ metadata: { namespace: 'shop', name: 'till' } }), undefined);
   });
 });
@@ -77,7 +77,7 @@ describe('a site', () => {
     ['ulm', { hosts: 50, offline: 49 }],
     ['jena', { hosts: 3, offline: 0 }],
   ]);
-  const told = (before: string[], now: string[]) =>
+  const reported = (before: string[], now: string[]) =>
     siteNotifications(new Set(before), new Set(now), sites).map(({ topic, title, text }) => ({
       topic,
       title,
@@ -112,7 +112,7 @@ describe('a site', () => {
     ],
     ['the last host of an offline site was removed', ['gone'], [], []],
   ] as const) {
-    test(name, () => assert.deepEqual(told([...before], [...now]), expected));
+    test(name, () => assert.deepEqual(reported([...before], [...now]), expected));
   }
 
   test('among many is named up to ten', () => {
