@@ -47,7 +47,7 @@ export function HostPage() {
           <EventList about={`involvedObject.kind=Node,involvedObject.name=${name}`} />
           <Conditions node={node} changes={readings?.changes ?? []} />
           {problem && <p>Load and link are not available: {problem}</p>}
-          {!problem && <LoadCharts readings={readings} />}
+          {!problem && <LoadCharts readings={readings} node={node} pods={pods.objects} />}
           <LinkQuality node={node} readings={readings} meters={meters} />
           <NodeEditor node={node} />
           <Facts node={node} />

@@ -7,6 +7,7 @@ import controls from '../layout/controls.module.css';
 import { CopyCommand } from '../layout/text/copy-command.js';
 import { useHostZone } from '../layout/time/host-times.js';
 import { RelativeTime } from '../layout/time/relative-time.js';
+import { offlineSpans } from './condition-intervals.js';
 
 const LineChart = lazy(async () => ({ default: (await import('../charts/line-chart.js')).LineChart }));
 
@@ -53,7 +54,7 @@ export function LinkQuality({ node, readings, meters }: LinkQualityProps) {
             <Fact term="Connections">
               {meters.link.connects}, since <RelativeTime at={meters.link.since} />
             </Fact>
-            <Fact term="Carries">
+            <Fact term="Traffic">
               {meters.link.bytesPerDay === undefined
                 ? 'available in a minute'
                 : `${amount(meters.link.bytesPerDay)} a day`}
@@ -71,6 +72,8 @@ export function LinkQuality({ node, readings, meters }: LinkQualityProps) {
             lines={[{ name: 'Round trip', values: readings.recent.roundTripMs }]}
             span={3_600}
             format={(ms) => `${Math.round(ms)} ms`}
+            leastStep={1}
+            offline={offlineSpans(readings.changes, connected, Date.now())}
           />
         </Suspense>
       )}
@@ -99,7 +102,7 @@ function Causes({ up, down }: { up: BytesByCause; down: BytesByCause }) {
   if (causes.length === 0) return null;
   return (
     <p className={controls.dim}>
-      For {causes.map(({ cause, bytes }) => `${cause} ${amount(bytes)}`).join(', ')}.
+      By purpose: {causes.map(({ cause, bytes }) => `${cause} ${amount(bytes)}`).join(', ')}.
     </p>
   );
 }

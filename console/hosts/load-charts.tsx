@@ -1,9 +1,14 @@
 /** Charts of CPU, memory and disk usage for the last hour or day. */
 import { lazy, Suspense } from 'react';
 import type { HostReadings, ReadingSeries } from '../../shared/kube/fleet/host-reading-types.js';
+import type { Node } from '../../shared/kube/nodes/node-types.js';
+import type { Pod } from '../../shared/kube/pods/pod-types.js';
+import type { Mark } from '../charts/chart-marks.js';
 import controls from '../layout/controls.module.css';
+import { shortImage } from '../layout/text/image-text.js';
 import { useHostZone } from '../layout/time/host-times.js';
 import { useUrlQuery } from '../layout/use-url-query.js';
+import { offlineSpans } from './condition-intervals.js';
 
 const LineChart = lazy(async () => ({ default: (await import('../charts/line-chart.js')).LineChart }));
 
@@ -17,8 +22,15 @@ const CHANNELS = [
   ['disk', 'Disk'],
 ] as const;
 
+interface LoadChartsProps {
+  node: Node;
+  pods: readonly Pod[];
+  readings: HostReadings | undefined;
+}
+
 /** The URL contains the time span. */
-export function LoadCharts({ readings }: { readings: HostReadings | undefined }) {
+export function LoadCharts({ readings, node, pods }: LoadChartsProps) {
+  const connected = node.status?.conditions?.find(({ type }) => type === 'Connected');
   const { zone, inHostZone } = useHostZone();
   const [query, setQuery] = useUrlQuery();
   const span = query.get('span') === 'day' ? 'day' : 'hour';
@@ -56,6 +68,9 @@ export function LoadCharts({ readings }: { readings: HostReadings | undefined })
             format={percent}
             span={span === 'day' ? 86_400 : 3_600}
             range={[0, 1]}
+            leastStep={0.05}
+            offline={offlineSpans(readings?.changes ?? [], connected, Date.now())}
+            marks={pods.flatMap(startMark)}
           />
           <p className={controls.dim}>
             {CHANNELS.map(([channel, name]) => wordsOf(name, series[channel])).join('; ')}. Each point is the
@@ -65,6 +80,14 @@ export function LoadCharts({ readings }: { readings: HostReadings | undefined })
       )}
     </section>
   );
+}
+
+/** The start of a Pod with its image, which shows a release in the load of its host. */
+function startMark({ status, spec }: Pod): Mark[] {
+  const image = spec.containers[0]?.image;
+  return status?.startTime && image
+    ? [{ at: Date.parse(status.startTime) / 1000, label: shortImage(image) }]
+    : [];
 }
 
 function percent(part: number): string {

@@ -132,6 +132,11 @@ describe("a day of a condition's history", () => {
       start: number,
       end: number,
     ): { from: number; to: number; status: string }[];
+    offlineSpans(
+      changes: readonly ConditionChange[],
+      connected: Condition | undefined,
+      now: number,
+    ): { from: number; to: number }[];
   }
   let intervals: ConditionIntervals;
   before(async () => {
@@ -163,6 +168,29 @@ describe("a day of a condition's history", () => {
     assert.deepEqual(within(0, change(START - 5_000, 'Unknown', 'True'), up), [
       [0, 0.75, 'Unknown'],
       [0.75, 1, 'True'],
+    ]);
+  });
+
+  test('shows as offline when the host was not connected, also now, and ignores other conditions', () => {
+    const day = 86_400_000;
+    const connected = (status: Condition['status'], sinceMs: number) =>
+      ({ type: 'Connected', status, lastTransitionTime: new Date(sinceMs).toISOString() }) as Condition;
+    const ofLink = (atMs: number, status: string, from: string) => ({
+      ...change(atMs, status, from),
+      type: 'Connected',
+    });
+    const seconds = (ms: number) => ms / 1000;
+    assert.deepEqual(intervals.offlineSpans([], undefined, START), []);
+    assert.deepEqual(intervals.offlineSpans([], connected('True', START - 5_000), START), []);
+    const [still] = intervals.offlineSpans([], connected('False', START - day / 4), START);
+    assert.deepEqual(still, { from: seconds(START - day / 4), to: seconds(START) });
+    const changes = [
+      change(START - day / 2, 'Unknown', 'True'),
+      ofLink(START - day / 2, 'False', 'True'),
+      ofLink(START - day / 4, 'True', 'False'),
+    ];
+    assert.deepEqual(intervals.offlineSpans(changes, connected('True', START - day / 4), START), [
+      { from: seconds(START - day / 2), to: seconds(START - day / 4) },
     ]);
   });
 });
