@@ -28,6 +28,7 @@ const NewDaemonSetPage = lazyPage(
 const ObjectPage = lazyPage(async () => (await import('./resources/object-page.js')).ObjectPage);
 const ObjectsPage = lazyPage(async () => (await import('./resources/objects-page.js')).ObjectsPage);
 const OnboardingPage = lazyPage(async () => (await import('./onboarding/onboarding-page.js')).OnboardingPage);
+const LogsPage = lazyPage(async () => (await import('./pods/logs-page.js')).LogsPage);
 const PodPage = lazyPage(async () => (await import('./pods/pod-page.js')).PodPage);
 const RolloutPage = lazyPage(async () => (await import('./rollouts/rollout-page.js')).RolloutPage);
 const RolloutsPage = lazyPage(async () => (await import('./rollouts/rollouts-page.js')).RolloutsPage);
@@ -67,6 +68,7 @@ function Console() {
             <Route path="/daemonsets/new" component={NewDaemonSetPage} />
             <Route path="/daemonsets/:namespace/:name" component={DaemonSetPage} />
             <Route path="/pods/:namespace/:name" component={PodPage} />
+            <Route path="/logs" component={LogsPage} />
             <Route path="/services" component={ServicesPage} />
             <Route path="/services/:namespace/:name" component={ServicePage} />
             <Route path="/resources" component={KindsPage} />

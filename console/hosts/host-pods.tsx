@@ -7,6 +7,11 @@ import { StatusBadge } from '../layout/status/status-badge.js';
 import table from '../layout/table.module.css';
 import { imagesText } from '../layout/text/image-text.js';
 import { RelativeTime } from '../layout/time/relative-time.js';
+import { MOST_LOGS, podsQuery } from '../pods/logs-query.js';
+
+function keyOf({ metadata }: Pod): string {
+  return `${metadata.namespace}/${metadata.name}`;
+}
 
 export function HostPods({ pods }: { pods: readonly Pod[] }) {
   const rows = pods
@@ -15,6 +20,13 @@ export function HostPods({ pods }: { pods: readonly Pod[] }) {
   return (
     <TableCard label="Pods">
       <h2>Pods</h2>
+      {rows.length > 1 && (
+        <p>
+          <Link href={`/logs?pods=${podsQuery(rows.slice(0, MOST_LOGS).map(({ pod }) => keyOf(pod)))}`}>
+            Compare logs
+          </Link>
+        </p>
+      )}
       {rows.length === 0 && <p>No Pods on this host.</p>}
       <table className={table.table}>
         <tbody>

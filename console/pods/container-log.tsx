@@ -1,4 +1,4 @@
-/** Live log of a container with search, follow and download. */
+/** Live log of a container, and the log of one Pod with search, follow and download. */
 import { useEffect, useRef, useState } from 'react';
 import { ApiCallError } from '../api/api-call.js';
 import { readLines } from '../api/api-stream.js';
@@ -8,20 +8,85 @@ import { ScrolledText } from '../layout/text/scrolled-text.js';
 /** Maximum number of displayed lines. The download is complete. */
 const MAX_LINES = 2_000;
 
-interface PodLogProps {
+interface LogSource {
   namespace: string;
   pod: string;
-  container: string;
+  /** Absent: the only container of the Pod, or its default one. */
+  container?: string;
   /** Shows the log of the previous, terminated container. */
-  isPrevious: boolean;
+  isPrevious?: boolean;
 }
 
-export function ContainerLog({ namespace, pod, container, isPrevious }: PodLogProps) {
-  const path = `/api/v1/namespaces/${namespace}/pods/${pod}/log?container=${container}${isPrevious ? '&previous=true' : ''}`;
-  const [lines, setLines] = useState<readonly string[]>([]);
-  const [problem, setProblem] = useState('');
+interface LogView {
+  /** Only lines that contain it. */
+  search: string;
+  /** Scrolls to each new line. */
+  isFollowing: boolean;
+}
+
+/** Returns the path of the whole log in the API. */
+export function logPath({ namespace, pod, container, isPrevious = false }: LogSource): string {
+  const query = new URLSearchParams({
+    ...(container === undefined ? {} : { container }),
+    ...(isPrevious ? { previous: 'true' } : {}),
+  });
+  return `/api/v1/namespaces/${namespace}/pods/${pod}/log?${query}`;
+}
+
+/** The log of one container with its controls. */
+export function ContainerLog(source: LogSource) {
   const [search, setSearch] = useState('');
   const [isFollowing, setFollowing] = useState(true);
+  return (
+    <>
+      <div className={controls.row}>
+        <LogControls {...{ search, setSearch, isFollowing, setFollowing }} />
+        <a
+          className={controls.button}
+          href={logPath(source)}
+          download={`${source.pod}-${source.container}.log`}
+        >
+          Download
+        </a>
+      </div>
+      <LogLines {...source} search={search} isFollowing={isFollowing} />
+    </>
+  );
+}
+
+interface LogControlsProps extends LogView {
+  setSearch: (search: string) => void;
+  setFollowing: (isFollowing: boolean) => void;
+}
+
+export function LogControls({ search, setSearch, isFollowing, setFollowing }: LogControlsProps) {
+  return (
+    <>
+      <input
+        className={controls.input}
+        type="search"
+        aria-label="Search the log"
+        placeholder="Search"
+        value={search}
+        onChange={(event) => setSearch(event.target.value)}
+      />
+      <label>
+        <input
+          type="checkbox"
+          checked={isFollowing}
+          onChange={(event) => setFollowing(event.target.checked)}
+        />{' '}
+        Follow
+      </label>
+    </>
+  );
+}
+
+export function LogLines({ search, isFollowing, ...source }: LogSource & LogView) {
+  const { pod, container = pod, isPrevious = false } = source;
+  const path = logPath(source);
+  const [lines, setLines] = useState<readonly string[]>([]);
+  const [problem, setProblem] = useState('');
   const box = useRef<HTMLElement>(null);
 
   useEffect(() => {
@@ -44,27 +109,6 @@ export function ContainerLog({ namespace, pod, container, isPrevious }: PodLogPr
 
   return (
     <>
-      <div className={controls.row}>
-        <input
-          className={controls.input}
-          type="search"
-          aria-label="Search the log"
-          placeholder="Search"
-          value={search}
-          onChange={(event) => setSearch(event.target.value)}
-        />
-        <label>
-          <input
-            type="checkbox"
-            checked={isFollowing}
-            onChange={(event) => setFollowing(event.target.checked)}
-          />{' '}
-          Follow
-        </label>
-        <a className={controls.button} href={path} download={`${pod}-${container}.log`}>
-          Download
-        </a>
-      </div>
       {problem && (
         <p role="alert" className={controls.problem}>
           {problem}
@@ -73,11 +117,15 @@ export function ContainerLog({ namespace, pod, container, isPrevious }: PodLogPr
       <ScrolledText
         frame={box}
         label={`Log of ${container}`}
-        text={shown.length === 0 ? 'No lines yet.' : shown.join('\n')}
+        text={shown.length === 0 ? emptyText(lines.length) : shown.join('\n')}
         wraps
       />
     </>
   );
+}
+
+function emptyText(count: number): string {
+  return count === 0 ? 'No lines yet.' : `None of ${count} lines contains this text.`;
 }
 
 async function follow(path: string, add: (lines: string[]) => void, signal: AbortSignal): Promise<void> {

@@ -172,6 +172,27 @@ function suite(): void {
     assert.ok((width as number) <= PHONE.width, `the page is ${width} px wide on a phone`);
   });
 
+  test('logs of several Pods are side by side, with one search, and the URL names the Pods', async () => {
+    const { items } = await fleet.api.items<{ metadata: { name: string } }>(
+      '/api/v1/namespaces/default/pods',
+    );
+    const [first = '', second = ''] = items.map(({ metadata }) => metadata.name);
+    const page = await fixture.signedIn(`logs?pods=default/${first}`);
+    await page
+      .getByRole('region', { name: `Log of ${first}` })
+      .first()
+      .waitFor();
+    await page.getByLabel('Pod as namespace/name').fill(`default/${second}`);
+    await page.getByRole('button', { name: 'Add Pod' }).click();
+    await page.getByRole('button', { name: `Close the log of ${second}` }).waitFor();
+    assert.ok(page.url().includes(second), page.url());
+    await page.getByLabel('Search the log').fill('no line has this');
+    await page.getByRole('button', { name: `Close the log of ${first}` }).click();
+    await page.getByRole('button', { name: `Close the log of ${first}` }).waitFor({ state: 'detached' });
+    assert.ok(!page.url().includes(first), page.url());
+    assert.match(page.url(), /search=no/);
+  });
+
   test('the activity page names the user of each action, and signing out hides everything', async () => {
     const page = await fixture.signedIn('audit?resource=serviceaccounts&verb=create');
     await page.getByRole('cell', { name: 'everynode-admin created ServiceAccount default/nobody' }).waitFor();
@@ -202,6 +223,7 @@ function suite(): void {
         ['daemonsets', 'DaemonSets'],
         ['daemonsets/default/till?from=1&to=2', 'till'],
         [`pods/default/${pods.items[0]?.metadata.name}`, /^till-/],
+        [`logs?pods=default/${pods.items[0]?.metadata.name}`, 'Logs'],
         ['audit', 'Activity'],
         ['calendar', 'Calendar'],
         ['onboarding', 'Onboarding'],

@@ -12,11 +12,23 @@ interface Words {
   splitCommand(command: string): string[];
 }
 
+interface LogsQuery {
+  podsInQuery(text: string): string[];
+}
+
 let ends: ExitExplanation;
 let words: Words;
 before(async () => {
   ends = await consoleModule<ExitExplanation>('pods/exit-explanation.ts');
   words = await consoleModule<Words>('pods/split-command.ts');
+});
+
+test('the page of logs shows valid Pods of its URL, each once, and at most three', async () => {
+  const { podsInQuery } = await consoleModule<LogsQuery>('pods/logs-query.ts');
+  assert.deepEqual(podsInQuery(''), []);
+  assert.deepEqual(podsInQuery('a/x, a/x,b/y-1.z'), ['a/x', 'b/y-1.z']);
+  assert.deepEqual(podsInQuery('a/x,a/y,a/z,a/w'), ['a/x', 'a/y', 'a/z']);
+  assert.deepEqual(podsInQuery('x,a/../b,a/x/y,A/x,a/x?b'), []);
 });
 
 const ENDS: [end: ContainerStateTerminated, words: RegExp][] = [
