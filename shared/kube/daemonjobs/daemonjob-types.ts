@@ -34,6 +34,13 @@ export interface DaemonJobSpec {
   parallelism?: IntOrString;
   /** True: no host starts. Pods that run continue. */
   suspend?: boolean;
+  /**
+   * When hosts start: `2026-12-24T03:00:00` by the local time of each host, or `2026-12-24T03:00:00Z`. They receive their
+   * Pod before. Absent: at once.
+   */
+  startAt?: string;
+  /** How late after `startAt` a host may start. Absent: no limit. */
+  startingDeadlineSeconds?: number;
   /** Hosts may start until this time. Absent: the job ends when each present host has a result. */
   until?: Timestamp;
   /** Hosts that may fail: a number, or a percentage, rounded down. If more fail, no host starts. Absent: no limit. */
