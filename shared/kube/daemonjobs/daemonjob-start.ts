@@ -14,8 +14,10 @@ export const SERIES_ANNOTATION = 'fleet.everynode.dev/series';
 /** Label of a Node: its time zone with `.` for `/`, such as `Europe.Berlin`. */
 export const TIME_ZONE_LABEL = 'fleet.everynode.dev/time-zone';
 
-/** Reason of a Pod that its host did not start in time. */
-export const MISSED_START = 'MissedStart';
+/** Reason of a Pod that its host did not start in time. Upstream's Event of a CronJob that is late has the same. */
+export const MISS_SCHEDULE = 'MissSchedule';
+/** Reason of PodReadyToStartContainers=False while the Pod waits for its time. */
+export const WAITS_FOR_START = 'WaitsForStart';
 /** Reason of a Pod that was ended by a later run of its CronDaemonJob. */
 export const REPLACED = 'Replaced';
 
@@ -29,7 +31,7 @@ export interface RunSeries {
 export interface StartRules {
   /** When the host starts the Pod, by its own clock. */
   at?: Timestamp;
-  /** When it is too late: the host reports `MissedStart`. */
+  /** When it is too late: the host reports `MissSchedule`. */
   before?: Timestamp;
   /** By the coordinator's clock. Outside of them the Pod waits. */
   windows?: HandoverWindow[];
