@@ -6,7 +6,7 @@ import { isAlreadyExists } from '../../../shared/kube/objects/api-status.js';
 import { controllerOf, type KubeObject } from '../../../shared/kube/objects/meta.js';
 import { type Pod, targetNodeOf } from '../../../shared/kube/pods/pod-types.js';
 import { type HostStep, hostStep } from '../../decisions/daemonjobs/daemonjob-host.js';
-import { isOwnedBy, isTracked } from '../../decisions/daemonjobs/daemonjob-pod.js';
+import { daemonJobPod, isOwnedBy, isTracked } from '../../decisions/daemonjobs/daemonjob-pod.js';
 import type { HostOutcome } from '../../decisions/daemonjobs/daemonjob-result.js';
 import { type DaemonJobStep, daemonJobStep, runEnd } from '../../decisions/daemonjobs/daemonjob-step.js';
 import { BY_NAMESPACE, BY_OWNER, type ObjectChange } from '../../informers/informer.js';
@@ -167,9 +167,9 @@ export class DaemonJobController {
       return;
     }
     if (run.tally.record(nodeName, step.state.kind)) this.#worker.queue.add(jobKey(job));
-    if (step.state.kind === 'Waiting' && step.state.forMs !== undefined)
-      context.requeueAfter(step.state.forMs);
+    if ('forMs' in step.state && step.state.forMs !== undefined) context.requeueAfter(step.state.forMs);
     for (const pod of step.release) await this.#writes.release(pod, context);
+    for (const pod of step.reschedule) await this.#writes.reschedule(pod, step.rules, context);
     for (const pod of step.remove) await this.#writes.remove(job, pod, context);
     if (step.state.kind === 'Ready' && run.tally.isGranted(nodeName))
       await this.#create(job, run, nodeName, step, context);
@@ -202,13 +202,13 @@ export class DaemonJobController {
     job: DaemonJob,
     { gate }: JobRun,
     nodeName: string,
-    { attempt }: HostStep,
+    { attempt, rules }: HostStep,
     context: ReconcileContext,
   ): Promise<void> {
     const key = hostKey(job, nodeName);
     if (!gate.tryEnter(key)) return;
     try {
-      await this.#writes.create(job, nodeName, attempt, context);
+      await this.#writes.create(job, daemonJobPod(job, nodeName, attempt, rules), context);
       gate.created();
     } catch (error) {
       gate.refused(key);

@@ -13,6 +13,13 @@ import type { HostView } from '../../decisions/daemonjobs/daemonjob-host.js';
 import { resultName } from '../../decisions/daemonjobs/daemonjob-names.js';
 import { isOwnedBy } from '../../decisions/daemonjobs/daemonjob-pod.js';
 import { outcomeOf } from '../../decisions/daemonjobs/daemonjob-result.js';
+import {
+  compileWindows,
+  type HostStart,
+  hostStart,
+  type WindowsOf,
+  withWindows,
+} from '../../decisions/daemonjobs/daemonjob-start.js';
 import { runEnd } from '../../decisions/daemonjobs/daemonjob-step.js';
 import {
   compilePlacement,
@@ -35,6 +42,8 @@ export interface JobRun {
   readonly placement: (node: PlacementNode) => PlacementVerdict;
   /** Undefined: hosts start at any time. */
   readonly windows: WindowIndex | undefined;
+  /** The windows that hosts may know ahead of time. Undefined: there are none. */
+  readonly windowsOf: WindowsOf | undefined;
   readonly gate: CreateGate;
   /** Time of the last write of the status, on the monotonic clock. */
   statusAt: number;
@@ -93,6 +102,7 @@ export class DaemonJobRuns {
       tally: new DaemonJobTally(names, runEnd(job, clock.now())),
       placement: compilePlacement(job.spec.template.spec),
       windows: windows.length + freezes.length > 0 ? new WindowIndex({ windows, freezes }) : undefined,
+      windowsOf: windows.length + freezes.length > 0 ? compileWindows({ windows, freezes }) : undefined,
       gate: new CreateGate(clock, this.#wake),
       statusAt: Number.NEGATIVE_INFINITY,
     };
@@ -139,16 +149,24 @@ export class DaemonJobRuns {
     const { nodes, pods } = this.#deps.informers;
     const node = nodes.get({ name: nodeName });
     const result = this.resultOf(job, nodeName);
+    const now = this.#deps.clock.now();
     const own = pods.indexed(PODS_BY_TARGET_NODE, nodeName).filter((pod: Pod) => isOwnedBy(pod, job));
+    const planned = hostStart(job, node?.metadata.labels);
+    const known = planned === 'skipped' ? undefined : planned;
+    const ahead = node && isAhead(job) ? aheadOfWindow(run, known, node, now) : undefined;
     return {
       nodeName,
       spec: job.spec,
       run: runOf(job),
       // A host that joins after the end has missed nothing.
       isEligible:
-        !daemonJobFinishedAs(job) && node !== undefined && run.placement(whenOnline(node)).shouldRun,
+        !daemonJobFinishedAs(job) &&
+        planned !== 'skipped' &&
+        node !== undefined &&
+        run.placement(whenOnline(node)).shouldRun,
       isOnline: node !== undefined && this.isOnline(node),
-      isHeld: this.#isHeld(job, run, node),
+      isHeld: this.#isHeld(job, run, node, ahead !== undefined),
+      start: ahead ?? known,
       pods: own,
       result: result && outcomeOf(result),
       end: run.tally.end,
@@ -163,14 +181,34 @@ export class DaemonJobRuns {
     return isKnown && isConditionTrue(status?.conditions, 'Ready');
   }
 
-  #isHeld({ spec }: DaemonJob, { policy, windows }: JobRun, node: Node | undefined): boolean {
+  #isHeld(
+    { spec }: DaemonJob,
+    { policy, windows }: JobRun,
+    node: Node | undefined,
+    knowsWindows: boolean,
+  ): boolean {
     if (spec.suspend || !node) return true;
     if (spec.rolloutPolicyName === undefined) return false;
     if (!policy || policy.spec.paused || policy.spec.frozen) return true;
     if (!windows) return false;
     windows.put(node.metadata.name, node.metadata.labels, this.#deps.clock.now());
-    return windows.hoursOf(node.metadata.name)?.replace !== true;
+    return !knowsWindows && windows.hoursOf(node.metadata.name)?.replace !== true;
   }
+}
+
+/** With limited slots, hosts whose window is closed must not keep others from starting. */
+function isAhead({ spec }: DaemonJob): boolean {
+  return (spec.parallelism ?? '100%') === '100%';
+}
+
+/** Returns the start with the host's windows, so that it starts in one of them also while it is offline. */
+function aheadOfWindow(
+  { windowsOf }: JobRun,
+  start: HostStart | undefined,
+  { metadata: { labels } }: Node,
+  now: number,
+): HostStart | undefined {
+  return windowsOf && withWindows(start, windowsOf(labels, now));
 }
 
 /** Taints that a node has only while it is offline or not ready. */

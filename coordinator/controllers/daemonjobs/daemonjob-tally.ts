@@ -11,6 +11,7 @@ export class DaemonJobTally {
     Failed: 0,
     Missed: 0,
     Active: 0,
+    Assigned: 0,
     Offline: 0,
     Ready: 0,
     Waiting: 0,

@@ -1,5 +1,6 @@
 /** All writes of the DaemonJob controller. Each is reported to the reconcile context. */
 import { isDeepStrictEqual } from 'node:util';
+import { START_ANNOTATION, type StartRules } from '../../../shared/kube/daemonjobs/daemonjob-start.js';
 import {
   DAEMON_JOB_LABEL,
   DAEMON_JOB_TRACKING,
@@ -11,7 +12,7 @@ import { unlessGone } from '../../../shared/kube/objects/api-status.js';
 import { FLEET_GROUP } from '../../../shared/kube/objects/meta.js';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 import { resultName } from '../../decisions/daemonjobs/daemonjob-names.js';
-import { daemonJobOwner, daemonJobPod } from '../../decisions/daemonjobs/daemonjob-pod.js';
+import { daemonJobOwner } from '../../decisions/daemonjobs/daemonjob-pod.js';
 import type { HostOutcome } from '../../decisions/daemonjobs/daemonjob-result.js';
 import type { DaemonJobStep } from '../../decisions/daemonjobs/daemonjob-step.js';
 import { daemonJobKind, daemonJobResultKind, podKind } from '../../kinds/index.js';
@@ -98,6 +99,22 @@ export class DaemonJobWrites {
     });
   }
 
+  /** Replaces the start rules of a Pod whose host has not started it. */
+  async reschedule(pod: Pod, rules: StartRules | undefined, context: ReconcileContext): Promise<void> {
+    await unlessGone(async () => {
+      const record = await this.#deps.registry.modify(
+        podKind,
+        pod.metadata,
+        ({ metadata }) => {
+          metadata.annotations = { ...metadata.annotations, [START_ANNOTATION]: JSON.stringify(rules ?? {}) };
+          return undefined;
+        },
+        { preconditions: preconditionsOf(pod) },
+      );
+      context.observeWrite(record.object());
+    });
+  }
+
   async remove(job: DaemonJob, pod: Pod, context: ReconcileContext): Promise<void> {
     await unlessGone(async () => {
       const options = { preconditions: preconditionsOf(pod) };
@@ -108,11 +125,11 @@ export class DaemonJobWrites {
   }
 
   /** Throws ApiError, also if a Pod of this attempt exists. */
-  async create(job: DaemonJob, nodeName: string, attempt: number, context: ReconcileContext): Promise<void> {
+  async create(job: DaemonJob, pod: Pod, context: ReconcileContext): Promise<void> {
     const { registry, recordEvent } = this.#deps;
     const { namespace } = job.metadata;
     try {
-      const record = await registry.create<Pod>(podKind, namespace, daemonJobPod(job, nodeName, attempt));
+      const record = await registry.create<Pod>(podKind, namespace, pod);
       context.observeWrite(record.object());
       const { name } = record.object().metadata;
       recordEvent(job, 'Normal', 'SuccessfulCreate', `Created pod: ${name}`);
