@@ -1,5 +1,4 @@
 /** All writes of the DaemonJob controller. Each is reported to the reconcile context. */
-import { isDeepStrictEqual } from 'node:util';
 import { START_ANNOTATION, type StartRules } from '../../../shared/kube/daemonjobs/daemonjob-start.js';
 import {
   DAEMON_JOB_LABEL,
@@ -19,6 +18,7 @@ import { daemonJobKind, daemonJobResultKind, podKind } from '../../kinds/index.j
 import { preconditionsOf } from '../daemonsets/controller-ref.js';
 import { isNamespaceEnding } from '../daemonsets/create-gate.js';
 import type { ReconcileContext } from '../queue/reconcile-worker.js';
+import { storeStatus } from '../queue/store-status.js';
 import type { DaemonJobDeps } from './daemonjob-deps.js';
 
 export class DaemonJobWrites {
@@ -148,22 +148,7 @@ export class DaemonJobWrites {
     { status, events }: DaemonJobStep,
     context: ReconcileContext,
   ): Promise<void> {
-    if (isDeepStrictEqual(status, job.status ?? {})) return;
-    const { resourceVersion } = job.metadata;
-    let isStored = false;
-    await unlessGone(async () => {
-      const record = await this.#deps.registry.writeStatus(
-        daemonJobKind,
-        job.metadata,
-        (current) => {
-          isStored = current.metadata.resourceVersion === resourceVersion;
-          return isStored ? status : undefined;
-        },
-        preconditionsOf(job),
-      );
-      context.observeWrite(record.object());
-    });
-    if (!isStored) return;
+    if (!(await storeStatus(this.#deps.registry, daemonJobKind, job, status, context))) return;
     for (const { type, reason, message } of events) this.#deps.recordEvent(job, type, reason, message);
   }
 
