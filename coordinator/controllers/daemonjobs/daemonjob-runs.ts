@@ -32,6 +32,7 @@ import { WindowIndex } from '../rollouts/window-index.js';
 import type { DaemonJobDeps } from './daemonjob-deps.js';
 import { hostKey } from './daemonjob-keys.js';
 import { DaemonJobTally } from './daemonjob-tally.js';
+import { hostsBetween, planWaves, type WavePlan } from './daemonjob-wave-plan.js';
 
 /** The rules of one version of the spec. A changed spec, policy or run starts a new one. */
 export interface JobRun {
@@ -44,6 +45,10 @@ export interface JobRun {
   readonly windows: WindowIndex | undefined;
   /** The windows that hosts may know ahead of time. Undefined: there are none. */
   readonly windowsOf: WindowsOf | undefined;
+  /** Undefined: all hosts start at once. */
+  readonly waves: WavePlan | undefined;
+  /** Index of the last wave whose hosts may start. -1: none. */
+  openUpTo: number;
   readonly gate: CreateGate;
   /** Time of the last write of the status, on the monotonic clock. */
   statusAt: number;
@@ -95,17 +100,33 @@ export class DaemonJobRuns {
     if (job.spec.rolloutPolicyName !== undefined && !policy && !isFinished) this.#reportMissingPolicy(job);
     const { windows = [], freezes = [] } = policy?.spec ?? {};
     for (const name of names) this.#wake(hostKey(job, name));
+    const placement = compilePlacement(job.spec.template.spec);
+    const isEligible = (node: Node) => placement(whenOnline(node)).shouldRun;
+    const waves =
+      policy && !isFinished
+        ? planWaves(job, policy, this.#deps.informers.nodes.list(), isEligible)
+        : undefined;
     return {
       generation: job.metadata.generation,
       isFinished,
       policy,
-      tally: new DaemonJobTally(names, runEnd(job, clock.now())),
-      placement: compilePlacement(job.spec.template.spec),
+      tally: new DaemonJobTally(names, runEnd(job, clock.now()), waves),
+      placement,
+      waves,
+      openUpTo: -1,
       windows: windows.length + freezes.length > 0 ? new WindowIndex({ windows, freezes }) : undefined,
       windowsOf: windows.length + freezes.length > 0 ? compileWindows({ windows, freezes }) : undefined,
       gate: new CreateGate(clock, this.#wake),
       statusAt: Number.NEGATIVE_INFINITY,
     };
+  }
+
+  /** Opens waves up to this one. Returns the hosts whose wave has opened or closed. */
+  openWaves(run: JobRun, openUpTo: number): string[] {
+    const { waves, openUpTo: before } = run;
+    if (!waves || before === openUpTo) return [];
+    run.openUpTo = openUpTo;
+    return hostsBetween(waves, this.#deps.informers.nodes.list(), before, openUpTo);
   }
 
   #reportMissingPolicy(job: DaemonJob): void {
@@ -183,13 +204,14 @@ export class DaemonJobRuns {
 
   #isHeld(
     { spec }: DaemonJob,
-    { policy, windows }: JobRun,
+    { policy, windows, waves, openUpTo }: JobRun,
     node: Node | undefined,
     knowsWindows: boolean,
   ): boolean {
     if (spec.suspend || !node) return true;
     if (spec.rolloutPolicyName === undefined) return false;
     if (!policy || policy.spec.paused || policy.spec.frozen) return true;
+    if (waves && waves.waveOf(node.metadata.name) > openUpTo) return true;
     if (!windows) return false;
     windows.put(node.metadata.name, node.metadata.labels, this.#deps.clock.now());
     return !knowsWindows && windows.hoursOf(node.metadata.name)?.replace !== true;

@@ -11,6 +11,7 @@ import { untilEndMs } from '../jobs/job-limits.js';
 import { scaledAmount } from '../rollouts/wave-plan.js';
 import type { HostState, RunEnd } from './daemonjob-host.js';
 import { instantOnHost } from './daemonjob-start.js';
+import type { WaveVerdict } from './daemonjob-waves.js';
 
 /** Number of hosts in each state. Hosts that are not eligible are not counted. */
 export type HostCounts = Record<Exclude<HostState['kind'], 'NotEligible'>, number>;
@@ -52,14 +53,19 @@ export function runEnd(job: DaemonJob, now: number): RunEnd | undefined {
   return { kind: 'Closed', reason: 'UntilPassed', message: `The host did not start before ${spec.until}.` };
 }
 
-/** `counts` are complete: each host is counted. `granted`: hosts that got a slot and are not active yet. */
+/**
+ * `counts` are complete: each host is counted. `granted`: hosts that got a slot and are not active yet. `waves`: the verdict
+ * about waves, if the job has any.
+ */
 export function daemonJobStep(
   job: DaemonJob,
   counts: HostCounts,
   granted: number,
   now: number,
+  waves?: WaveVerdict,
 ): DaemonJobStep {
   const status = statusOf(job, counts, now);
+  if (waves) status.rollout = waves.rollout;
   const events: JobEvent[] = [];
   const finished = daemonJobFinishedAs(job);
   if (finished) return { status, events, slots: 0, ...expiry(job, now) };
@@ -69,7 +75,7 @@ export function daemonJobStep(
   const isDue = end !== undefined || mayEnd(job, counts, now);
   if (!isOpen && isDue) finish(status, counts, events, now);
   const mayStart = !end && !job.spec.suspend && !job.metadata.deletionTimestamp;
-  const delay = isOpen || !isDue ? nextChangeMs(job, status, now) : undefined;
+  const delay = isOpen || !isDue ? nextChangeMs(job, status, now, waves?.requeueAt) : undefined;
   return {
     status,
     events,
@@ -102,7 +108,7 @@ function hasBegun(counts: HostCounts): boolean {
 function statusOf(job: DaemonJob, counts: HostCounts, now: number): DaemonJobStatus {
   const run = runOf(job);
   const isSame = (job.status?.run ?? run) === run;
-  const { startTime, completionTime, conditions } = isSame ? (job.status ?? {}) : {};
+  const { startTime, completionTime, conditions, rollout } = isSame ? (job.status ?? {}) : {};
   const isIdle = job.spec.suspend || (job.spec.startAt !== undefined && !hasBegun(counts));
   const started = startTime ?? (isIdle ? undefined : toTimestamp(now));
   return {
@@ -111,6 +117,7 @@ function statusOf(job: DaemonJob, counts: HostCounts, now: number): DaemonJobSta
     ...(started && { startTime: started }),
     ...(completionTime && { completionTime }),
     ...(conditions && { conditions }),
+    ...(rollout && { rollout }),
     hosts: total(counts),
     active: counts.Active,
     succeeded: counts.Succeeded,
@@ -132,8 +139,10 @@ function failureTarget(
   const left = suspend ? undefined : untilEndMs(status.startTime, activeDeadlineSeconds, now);
   const allowed = maxFailed === undefined ? undefined : scaledAmount(maxFailed, total(counts), Math.floor);
   let end: RunEnd | undefined;
+  const budget = status.rollout?.failure;
   if (left !== undefined && left <= 0)
     end = { kind: 'Stopped', reason: DEADLINE, message: 'Job was active longer than specified deadline' };
+  else if (budget !== undefined) end = { kind: 'Closed', reason: BUDGET, message: budget };
   else if (allowed !== undefined && counts.Failed > allowed) {
     const text = countText(counts.Failed, 'host has failed', 'hosts have failed');
     end = { kind: 'Closed', reason: BUDGET, message: `${text}, ${allowed} may` };
@@ -179,8 +188,14 @@ function suspendOrResume(
   events.push({ type: 'Normal', reason: isSuspended ? 'Suspended' : 'Resumed', message });
 }
 
-function nextChangeMs({ spec }: DaemonJob, status: DaemonJobStatus, now: number): number | undefined {
+function nextChangeMs(
+  { spec }: DaemonJob,
+  status: DaemonJobStatus,
+  now: number,
+  waveAt: number | undefined,
+): number | undefined {
   const delays = [
+    waveAt === undefined ? undefined : waveAt - now,
     spec.suspend ? undefined : untilEndMs(status.startTime, spec.activeDeadlineSeconds, now),
     spec.until === undefined ? undefined : Date.parse(spec.until) - now,
     spec.startAt === undefined ? undefined : instantOnHost(spec.startAt, undefined) - now,

@@ -2,6 +2,7 @@
 import { type Condition, isConditionTrue } from '../objects/conditions.js';
 import { controllerOf, type IntOrString, type KubeObject, type Timestamp } from '../objects/meta.js';
 import type { Pod, PodTemplateSpec } from '../pods/pod-types.js';
+import type { RolloutPhase } from '../rollouts/rollout-types.js';
 
 /** Keeps an ended Pod stored until its end is in the result of its host. */
 export const DAEMON_JOB_TRACKING = 'fleet.everynode.dev/daemonjob-tracking';
@@ -52,6 +53,30 @@ export interface DaemonJobSpec {
   rolloutPolicyName?: string;
 }
 
+/** Hosts of one wave. */
+interface DaemonJobWave {
+  name: string;
+  hosts: number;
+  succeeded: number;
+  failed: number;
+  missed: number;
+  offline: number;
+}
+
+/** How far a job with the waves of a RolloutPolicy has come. */
+export interface DaemonJobRollout {
+  phase: RolloutPhase;
+  message: string;
+  /** The last open wave. Empty: none. */
+  wave: string;
+  startTime: Timestamp;
+  soakingSince?: Timestamp;
+  completionTime?: Timestamp;
+  /** Why no further host starts. */
+  failure?: string;
+  waves: DaemonJobWave[];
+}
+
 /** `succeeded + failed + missed + active + offline + waiting = hosts`. */
 export interface DaemonJobStatus {
   observedGeneration?: number;
@@ -71,6 +96,8 @@ export interface DaemonJobStatus {
   offline?: number;
   /** Hosts that have not started: no free slot, suspended, outside a window, or between two attempts. */
   waiting?: number;
+  /** Absent without waves. */
+  rollout?: DaemonJobRollout;
 }
 
 export interface DaemonJob extends KubeObject {
