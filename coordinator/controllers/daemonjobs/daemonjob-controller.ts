@@ -201,6 +201,7 @@ export class DaemonJobController {
       const occupant = this.#runs.foreignResult(job, nodeName);
       if (isAlreadyExists(error) && occupant && !this.#jobOf(occupant))
         await this.#writes.removeResult(occupant, context);
+      else this.#writes.reportRefusedResult(job, nodeName, error);
       throw error;
     }
   }

@@ -7,7 +7,7 @@ import {
   type DaemonJobResult,
   ENDED_ANNOTATION,
 } from '../../../shared/kube/daemonjobs/daemonjob-types.js';
-import { unlessGone } from '../../../shared/kube/objects/api-status.js';
+import { ApiError, unlessGone } from '../../../shared/kube/objects/api-status.js';
 import { FLEET_GROUP } from '../../../shared/kube/objects/meta.js';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 import { resultName } from '../../decisions/daemonjobs/daemonjob-names.js';
@@ -67,6 +67,13 @@ export class DaemonJobWrites {
       );
       context.observeWrite(record.object());
     });
+  }
+
+  /** An admission policy or a quota may refuse a result. Until it is stored, the job does not end. */
+  reportRefusedResult(job: DaemonJob, nodeName: string, error: unknown): void {
+    if (!(error instanceof ApiError) || error.reason === 'Conflict') return;
+    const message = `Error storing the result of host ${nodeName}: ${error.message}`;
+    this.#deps.recordEvent(job, 'Warning', 'FailedResult', message);
   }
 
   /** Deletes a result whose job is gone. It keeps the name that a job of the same name needs. */
