@@ -13,14 +13,14 @@ import type { HostView } from '../../decisions/daemonjobs/daemonjob-host.js';
 import { resultName } from '../../decisions/daemonjobs/daemonjob-names.js';
 import { isOwnedBy } from '../../decisions/daemonjobs/daemonjob-pod.js';
 import { outcomeOf } from '../../decisions/daemonjobs/daemonjob-result.js';
+import { runEnd } from '../../decisions/daemonjobs/daemonjob-step.js';
 import {
   compileWindows,
   type HostStart,
   hostStart,
   type WindowsOf,
   withWindows,
-} from '../../decisions/daemonjobs/daemonjob-start.js';
-import { runEnd } from '../../decisions/daemonjobs/daemonjob-step.js';
+} from '../../decisions/daemonjobs/host-start.js';
 import {
   compilePlacement,
   type PlacementNode,

@@ -1,6 +1,5 @@
 /** The states of one DaemonJob's hosts and their counts. An event changes one host, so nothing visits the fleet. */
-import type { HostState, RunEnd } from '../../decisions/daemonjobs/daemonjob-host.js';
-import type { HostCounts } from '../../decisions/daemonjobs/daemonjob-step.js';
+import type { HostCounts, HostState, RunEnd } from '../../decisions/daemonjobs/daemonjob-host.js';
 import type { WavePlan } from './daemonjob-wave-plan.js';
 
 const FINAL: ReadonlySet<HostState['kind']> = new Set(['Succeeded', 'Failed', 'NotEligible']);

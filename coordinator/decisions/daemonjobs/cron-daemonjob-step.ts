@@ -13,7 +13,7 @@ import { type DaemonJob, daemonJobFinishedAs } from '../../../shared/kube/daemon
 import { FLEET_GROUP, toTimestamp } from '../../../shared/kube/objects/meta.js';
 import { type CronEvent, surplusHistory, updateActive } from '../jobs/cron-history.js';
 import type { CronTimeline } from './cron-timeline.js';
-import { type SeriesOfJob, seriesOf } from './daemonjob-start.js';
+import { type SeriesOfJob, seriesOf } from './host-start.js';
 
 export interface CronDaemonJobStep {
   status: CronDaemonJobStatus;

@@ -5,7 +5,7 @@ import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 import { remainingMs } from '../jobs/job-limits.js';
 import { hasEnded, isTracked } from './daemonjob-pod.js';
 import { concluded, type HostOutcome, withEndedPods } from './daemonjob-result.js';
-import { type HostStart, hasRules, isWaitingToStart } from './daemonjob-start.js';
+import { type HostStart, hasRules, isWaitingToStart } from './host-start.js';
 
 /** How a run ends early. `Closed`: hosts start no more. `Stopped`: Pods are ended as well. */
 export interface RunEnd {
@@ -21,6 +21,9 @@ export interface RunEnd {
 export type HostState =
   | { kind: 'NotEligible' | 'Succeeded' | 'Failed' | 'Missed' }
   | { kind: 'Waiting' | 'Active' | 'Offline' | 'Ready' | 'Assigned'; forMs?: number };
+
+/** Number of hosts in each state. Hosts that are not eligible are not counted. */
+export type HostCounts = Record<Exclude<HostState['kind'], 'NotEligible'>, number>;
 
 export interface HostView {
   nodeName: string;

@@ -9,7 +9,7 @@ import { toTimestamp } from '../../../shared/kube/objects/meta.js';
 import type { ContainerStatus, Pod } from '../../../shared/kube/pods/pod-types.js';
 import { endedAt } from '../jobs/job-limits.js';
 import { attemptOf, runOfPod } from './daemonjob-pod.js';
-import { hasNeverBegun } from './daemonjob-start.js';
+import { hasNeverBegun } from './host-start.js';
 
 /** The fields of a result without type and metadata. */
 export type HostOutcome = Omit<DaemonJobResult, 'apiVersion' | 'kind' | 'metadata'>;

@@ -9,12 +9,9 @@ import { findCondition, isConditionTrue, withCondition } from '../../../shared/k
 import { countText, toTimestamp } from '../../../shared/kube/objects/meta.js';
 import { untilEndMs } from '../jobs/job-limits.js';
 import { scaledAmount } from '../rollouts/wave-plan.js';
-import type { HostState, RunEnd } from './daemonjob-host.js';
-import { instantOnHost } from './daemonjob-start.js';
+import type { HostCounts, RunEnd } from './daemonjob-host.js';
 import type { WaveVerdict } from './daemonjob-waves.js';
-
-/** Number of hosts in each state. Hosts that are not eligible are not counted. */
-export type HostCounts = Record<Exclude<HostState['kind'], 'NotEligible'>, number>;
+import { instantOnHost } from './host-start.js';
 
 interface JobEvent {
   type: 'Normal' | 'Warning';

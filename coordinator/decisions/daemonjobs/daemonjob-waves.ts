@@ -11,7 +11,7 @@ import type { RolloutMemory, WaveCounts } from '../rollouts/rollout-memory.js';
 import { judgeRollout } from '../rollouts/rollout-verdict.js';
 import { NO_STEERING } from '../rollouts/steering-state.js';
 import { waveNames } from '../rollouts/wave-plan.js';
-import type { HostCounts } from './daemonjob-step.js';
+import type { HostCounts } from './daemonjob-host.js';
 
 export interface WaveVerdict {
   rollout: DaemonJobRollout;

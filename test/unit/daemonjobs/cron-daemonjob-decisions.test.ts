@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { cronTimeline } from '../../../coordinator/decisions/daemonjobs/cron-timeline.js';
-import { hasNeverBegun, hostStart } from '../../../coordinator/decisions/daemonjobs/daemonjob-start.js';
+import { hasNeverBegun, hostStart } from '../../../coordinator/decisions/daemonjobs/host-start.js';
 import { cronDaemonJobKind } from '../../../coordinator/kinds/index.js';
 import { timeZone } from '../../../shared/calendar/time-zone.js';
 import type {

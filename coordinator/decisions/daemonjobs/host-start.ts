@@ -33,7 +33,7 @@ export interface HostStart {
 }
 
 /** `skipped`: the host's clocks are put forward over the start, and the next run starts at the same moment. */
-export type StartOfHost = HostStart | 'skipped' | undefined;
+type StartOfHost = HostStart | 'skipped' | undefined;
 
 /**
  * What the CronDaemonJob of a run says about it. `next`: start of the next run, like `startAt`. `generation`: of the
