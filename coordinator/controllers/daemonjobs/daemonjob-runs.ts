@@ -32,7 +32,7 @@ import { WindowIndex } from '../rollouts/window-index.js';
 import type { DaemonJobDeps } from './daemonjob-deps.js';
 import { hostKey } from './daemonjob-keys.js';
 import { DaemonJobTally } from './daemonjob-tally.js';
-import { hostsBetween, planWaves, type WavePlan } from './daemonjob-wave-plan.js';
+import { hostsBetween, planWaves, storedWave, type WavePlan } from './daemonjob-wave-plan.js';
 
 /** The rules of one version of the spec. A changed spec, policy or run starts a new one. */
 export interface JobRun {
@@ -113,7 +113,7 @@ export class DaemonJobRuns {
       tally: new DaemonJobTally(names, runEnd(job, clock.now()), waves),
       placement,
       waves,
-      openUpTo: -1,
+      openUpTo: waves && policy ? storedWave(job, policy) : -1,
       windows: windows.length + freezes.length > 0 ? new WindowIndex({ windows, freezes }) : undefined,
       windowsOf: windows.length + freezes.length > 0 ? compileWindows({ windows, freezes }) : undefined,
       gate: new CreateGate(clock, this.#wake),

@@ -2,7 +2,7 @@
 import { type DaemonJob, runOf } from '../../../shared/kube/daemonjobs/daemonjob-types.js';
 import type { Node } from '../../../shared/kube/nodes/node-types.js';
 import type { RolloutPolicy } from '../../../shared/kube/rollouts/rollout-policy-types.js';
-import { assignWavesStepwise } from '../../decisions/rollouts/wave-plan.js';
+import { assignWavesStepwise, waveNames } from '../../decisions/rollouts/wave-plan.js';
 
 /** The waves of a policy, with the rest as the last one. */
 export interface WavePlan {
@@ -33,6 +33,16 @@ export function planWaves(
   const assigned = step.value;
   // A host that joins later is in the last wave.
   return { count: waves.length + 1, waveOf: (name) => assigned.get(name) ?? waves.length };
+}
+
+/**
+ * Returns the last open wave by the stored status. After a restart the hosts of open waves must not lose Pods that wait for
+ * their time.
+ */
+export function storedWave(job: DaemonJob, { spec }: RolloutPolicy): number {
+  const { status } = job;
+  if (status?.run !== runOf(job) || !status.rollout) return -1;
+  return waveNames(spec.waves ?? []).indexOf(status.rollout.wave);
 }
 
 /** Returns the hosts whose wave opens or closes when the last open wave changes. */

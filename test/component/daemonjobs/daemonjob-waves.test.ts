@@ -114,6 +114,24 @@ describe('a DaemonJob with waves', () => {
     ));
 });
 
+test('Pods that wait for their time in an open wave survive a restart of the controller', () =>
+  withPolicy(
+    { waves: [{ name: 'canary', nodes: 1 }] },
+    () => 'Succeeded',
+    async (fixture) => {
+      await fixture.createJob({ rolloutPolicyName: 'careful', startAt: '2026-01-01T01:00:00Z' });
+      await fixture.run(2);
+      const uids = fixture.pods().map(({ metadata }) => metadata.uid);
+      assert.equal(uids.length, 1);
+      await fixture.restartController();
+      await fixture.run(2);
+      assert.deepEqual(
+        fixture.pods().map(({ metadata }) => metadata.uid),
+        uids,
+      );
+    },
+  ));
+
 describe('a DaemonJob with windows', () => {
   /** The clock starts at midnight UTC. */
   const NIGHT = { windows: [{ schedule: '0 2 * * *', durationSeconds: 3600 }] };
