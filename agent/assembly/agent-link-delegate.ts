@@ -10,7 +10,7 @@ import type { PrefetchedImages } from '../images/prefetched-images.js';
 import type { KubeletRouter } from '../kubelet/kubelet-router.js';
 import type { DesiredChange, LinkDelegate } from '../link/link-delegate.js';
 import { readHostCounters } from '../node/host-counters.js';
-import { standardLabels } from '../node/node-labels-and-taints.js';
+import { standardLabels, timeZoneLabel } from '../node/node-labels-and-taints.js';
 import type { NodeStatusReporter } from '../node/node-status-reporter.js';
 import type { PodWorkers } from '../pods/pod-workers.js';
 import type { AgentSettings } from '../program/agent-settings.js';
@@ -71,9 +71,12 @@ export function createLinkDelegate(deps: AgentLinkDelegateDeps): LinkDelegate {
       ],
     }),
     registration: () => {
-      const { operatingSystem, architecture } = node.host;
+      const { operatingSystem, architecture, timeZone } = node.host;
       const standard = standardLabels(settings.nodeName, operatingSystem, architecture);
-      return { labels: { ...standard, ...settings.labels }, taints: [...settings.taints] };
+      return {
+        labels: { ...standard, ...timeZoneLabel(timeZone), ...settings.labels },
+        taints: [...settings.taints],
+      };
     },
     nodeStatus: () => node.status(),
     apply: (change) => applyChange(deps, change),

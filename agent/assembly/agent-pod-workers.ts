@@ -6,6 +6,7 @@ import type { PodReport, RemovedPod, ReportedEvent } from '../../shared/link/mes
 import { hostIsolation } from '../decisions/admission/host-isolation.js';
 import type { ClusterDnsState } from '../decisions/container-spec/dns-resolver.js';
 import type { ClusterDns } from '../dns/cluster-dns-server.js';
+import type { CoordinatorTime } from '../handovers/coordinator-time.js';
 import type { ImagePuller } from '../images/image-puller.js';
 import type { Outbox } from '../link/outbox.js';
 import type { ProbeCounts } from '../metrics/probe-counts.js';
@@ -68,7 +69,7 @@ export class AgentPodReports implements PodReports {
 
 /** Returns the workers of the host's Pods; none runs before `start`. `clusterDns`: absent if it is off. */
 export function createAgentWorkers(
-  deps: AgentDeps,
+  deps: AgentDeps & { coordinatorTime: CoordinatorTime },
   images: ImagePuller,
   node: NodeStatusReporter,
   reports: PodReports,
@@ -85,6 +86,8 @@ export function createAgentWorkers(
     files: deps.files,
     reports,
     clock,
+    wallClock: deps.wallClock,
+    coordinatorNow: () => deps.coordinatorTime.now(),
     log: deps.log.child({ component: 'pods' }),
     facts: hostFacts(deps, node, clusterDns),
   });

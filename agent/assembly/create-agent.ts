@@ -60,8 +60,15 @@ function createAgentWith(deps: AgentDeps): Agent {
   const node = createNodeReporter(deps, prefetched, outbox);
   const services = createAgentServices(deps, node, warn);
   const reports = new AgentPodReports(deps, outbox);
-  const workers = createAgentWorkers(deps, images.images, node, reports, services?.dns);
-  const handovers = createHandovers(deps, { prefetched, workers, node, outbox });
+  const coordinatorTime = deps.coordinatorTime ?? timeInMemory(deps, node);
+  const workers = createAgentWorkers(
+    { ...deps, coordinatorTime },
+    images.images,
+    node,
+    reports,
+    services?.dns,
+  );
+  const handovers = createHandovers({ ...deps, coordinatorTime }, { prefetched, workers, node, outbox });
   reports.onPod((report) => handovers.onPodReported(report));
   reports.onPod((report) => services?.table.onPodReported(report));
   const kubelet = createKubeletRouter(deps, node);
@@ -131,8 +138,12 @@ function createNodeReporter(
   });
 }
 
+function timeInMemory({ clock, log }: AgentDeps, { host: { bootMark } }: NodeStatusReporter) {
+  return CoordinatorTime.inMemory({ bootMark, uptimeMs: () => clock.monotonic() }, log);
+}
+
 function createHandovers(
-  host: AgentDeps,
+  host: AgentDeps & { coordinatorTime: CoordinatorTime },
   parts: { prefetched: PrefetchedImages; workers: PodWorkers; node: NodeStatusReporter; outbox: Outbox },
 ): AgentHandovers {
   const { cache, config, clock, log } = host;
@@ -144,8 +155,7 @@ function createHandovers(
     workers,
     findConfig: (reference) => config.find(reference),
     updateLock: host.updateLock ?? NO_UPDATE_LOCK,
-    time:
-      host.coordinatorTime ?? CoordinatorTime.inMemory({ bootMark, uptimeMs: () => clock.monotonic() }, log),
+    time: host.coordinatorTime,
     engineUpSince: () => node.engineUpSince,
     reportHandover: (handover) => outbox.putHandover(handover),
     onSettled: () => config.dropUnneeded(isNeededByHandover(cache)),

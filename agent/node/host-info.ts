@@ -21,6 +21,8 @@ export interface HostInfo {
   missingCapabilities: string[];
   /** Size of the file system with the agent's data. */
   diskBytes: number;
+  /** IANA name of the host's time zone. Absent if unknown. */
+  timeZone?: string;
   /** The host's DNS settings. */
   resolver: Resolver;
   /** Names of its network devices. Absent if unknown. */
@@ -55,10 +57,17 @@ export function readHostInfo(dataDir: string, nodeIP: string | undefined): HostI
     memoryBytes: totalmem(),
     missingCapabilities: missingCapabilities(),
     diskBytes: disk.blocks * disk.bsize,
+    ...hostTimeZone(),
     resolver: hostResolver(),
     ...networkDevices(),
     ...(address ? { address } : {}),
   };
+}
+
+/** From TZ, or /etc/localtime. */
+function hostTimeZone(): Pick<HostInfo, 'timeZone'> {
+  const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
+  return timeZone ? { timeZone } : {};
 }
 
 function networkDevices(): Pick<HostInfo, 'devices'> {

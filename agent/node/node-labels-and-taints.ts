@@ -1,5 +1,6 @@
 /** Labels and taints that a host requests for its Node (pkg/kubelet/kubelet_node_status.go). */
 
+import { TIME_ZONE_LABEL } from '../../shared/kube/daemonjobs/daemonjob-start.js';
 import type { Taint, TaintEffect } from '../../shared/kube/nodes/node-types.js';
 import { isLabelKey, isLabelValue, isSubdomain } from '../../shared/kube/objects/label-syntax.js';
 
@@ -18,6 +19,12 @@ export function standardLabels(
     'kubernetes.io/hostname': node,
     'kubernetes.io/os': operatingSystem,
   };
+}
+
+/** Returns the label with the host's time zone. Label values cannot contain a slash. */
+export function timeZoneLabel(name: string | undefined): Record<string, string> {
+  const value = name?.replaceAll('/', '.');
+  return value && isLabelValue(value) ? { [TIME_ZONE_LABEL]: value } : {};
 }
 
 function items(text: string): string[] {

@@ -100,6 +100,10 @@ export interface PodWorkerDeps {
   files: PodFiles;
   reports: PodReports;
   clock: Clock;
+  /** The host's wall clock, which may jump. */
+  wallClock: Pick<Clock, 'now'>;
+  /** Returns the coordinator's time; undefined if none was received since the host booted. */
+  coordinatorNow(): number | undefined;
   log: Logger;
   facts(): HostFacts;
 }

@@ -18,6 +18,7 @@ import type { PodEvent } from '../decisions/pods/pod-status-events.js';
 import type { NextAction } from '../decisions/pods/pod-step-types.js';
 import type { PodView } from '../decisions/pods/pod-view.js';
 import { podAddress } from '../decisions/pods/sandbox-need.js';
+import type { StartGate } from '../decisions/pods/start-gate.js';
 import type { ProbeKind } from '../decisions/probes/probe-state.js';
 import { localStateAfterProbe, wantedProbes } from '../decisions/probes/wanted-probes.js';
 import type { ObservedContainer } from '../runtime/runtime-driver.js';
@@ -47,6 +48,10 @@ interface PodSiblings {
   capacityFor(assigned: AssignedPod): HostCapacity;
   /** Ends the victims. Resolves once their end is on disk; rejects if it could not be written. */
   preempt(assigned: AssignedPod, victims: readonly string[]): Promise<void>;
+  /** Returns whether a Pod of a DaemonJob may start now, or undefined for other Pods. */
+  startGateFor(assigned: AssignedPod): StartGate | undefined;
+  /** Ends earlier runs that this Pod replaces. */
+  replace(victims: readonly string[]): void;
   /** Called if this host may not run the Pod. */
   onRejected(assigned: AssignedPod, rejection: Rejection): void;
   /** Called when the Pod has run for its `activeDeadlineSeconds`. */
@@ -80,6 +85,7 @@ export class PodWorker {
   #isInspected = false;
   #isAdmitted: boolean;
   #waitsForPredecessor = false;
+  #waitsForStart = false;
   #handoverWaiting: PodView['handoverWaiting'];
 
   constructor(assigned: AssignedPod, deps: PodWorkerDeps, siblings: PodSiblings) {
@@ -125,6 +131,11 @@ export class PodWorker {
   /** Returns true if a predecessor ran at the last reconciliation. */
   get waitsForPredecessor(): boolean {
     return this.#waitsForPredecessor;
+  }
+
+  /** Returns true if the Pod's time had not come at the last reconciliation: it uses nothing of the host. */
+  get waitsForStart(): boolean {
+    return this.#waitsForStart;
   }
 
   /** Returns true if the last inspection showed a container that runs or may have been started since. */
@@ -229,6 +240,7 @@ export class PodWorker {
     if (!this.#isPredicted) this.#report(assigned, view);
     this.#isInspected = true;
     this.#waitsForPredecessor = view.waitsForPredecessor;
+    this.#waitsForStart = view.startGate?.kind === 'wait';
     // Before the next line that waits: two new Pods must not both count on the same resources.
     if (action.kind === 'admit') this.#isAdmitted = true;
     this.#isPredicted = false;
@@ -283,6 +295,9 @@ export class PodWorker {
     const { bootMark, engineUpSince, isolation, pressures = [] } = this.#deps.facts();
     const isNew = containers.length === 0;
     const { handover } = assigned;
+    // A Pod that was admitted has passed its start time; its deadline must not stop it between two steps.
+    const isGated = isNew && !this.#isAdmitted && !assigned.terminal && !isStopping(assigned);
+    const gate = isGated ? this.#siblings.startGateFor(assigned) : undefined;
     const isConfirmed = confirmationOf(assigned);
     return {
       pod: assigned.pod,
@@ -303,6 +318,7 @@ export class PodWorker {
         !assigned.terminal &&
         !isStopping(assigned) && { capacity: this.#siblings.capacityFor(assigned) }),
       ...(assigned.terminal && { terminal: assigned.terminal }),
+      ...(gate && { startGate: gate }),
       // Never hold back a Pod that is running. An exited container proves nothing: it may have run before this host
       // learned of the Pod's predecessor. After a power cut a stale cache can restart the predecessor, and both would
       // run.
@@ -338,6 +354,10 @@ export class PodWorker {
     }
     if (action.kind === 'exceed-deadline') this.#siblings.onDeadline(assigned);
     if (action.kind === 'reject') this.#siblings.onRejected(assigned, action.rejection);
+    if (action.kind === 'replace') {
+      this.#siblings.replace(action.victims);
+      this.#pending = true;
+    }
     if (action.kind === 'preempt') {
       await this.#siblings.preempt(assigned, action.victims);
       this.#pending = true;

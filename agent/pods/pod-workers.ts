@@ -1,5 +1,6 @@
 /** One worker per Pod uid. Running containers are adopted by their labels. */
 
+import { REPLACED, startRulesOf } from '../../shared/kube/daemonjobs/daemonjob-start.js';
 import {
   type ConfigReference,
   configKey,
@@ -24,11 +25,13 @@ import { DEADLINE_EXCEEDED } from '../decisions/pods/pod-completion.js';
 import { isPredecessor, keepsPortFrom } from '../decisions/pods/pod-predecessors.js';
 import type { PodEvent } from '../decisions/pods/pod-status-events.js';
 import type { PodTermination } from '../decisions/pods/pod-view.js';
+import { type StartGate, startGate } from '../decisions/pods/start-gate.js';
 import type { RuntimeEvent } from '../runtime/runtime-driver.js';
 import { HostResources } from './host-resources.js';
 import { OrphanedPods } from './orphaned-pods.js';
 import { PodWorker } from './pod-worker.js';
 import type { PodSource, PodWorkerDeps } from './pod-worker-deps.js';
+import { seriesPods } from './series-pods.js';
 
 /** Why the host ends a Pod, and how long its containers have to exit. */
 interface PodTerminationRequest extends Omit<PodTermination, 'deadline'> {
@@ -208,12 +211,35 @@ export class PodWorkers {
       hostPortsInUse: (own) => this.#takenPorts(own),
       capacityFor: (own) => this.#resources.capacityFor(own),
       preempt: (own, victims) => this.#resources.preempt(own, victims),
+      startGateFor: (own) => this.#startGateFor(own),
+      replace: (victims) => this.#replace(victims),
       onFinished: (own) => this.#onFinished(own),
       onRejected: (own, rejection) => this.#reject(own, rejection),
       onDeadline: (own) => this.#exceedDeadline(own),
     });
     this.#workers.set(assigned.uid, worker);
     worker.requestReconcile();
+  }
+
+  #startGateFor(own: AssignedPod): StartGate | undefined {
+    const rules = startRulesOf(own.pod);
+    if (!rules) return undefined;
+    const { wallClock, coordinatorNow } = this.#deps;
+    const others = rules.series ? seriesPods(own, this.#workers.values()) : [];
+    return startGate({ rules, wallMs: wallClock.now(), coordinatorMs: coordinatorNow(), others });
+  }
+
+  #replace(victims: readonly string[]): void {
+    const message = 'Ended by a later run of its CronDaemonJob';
+    for (const uid of victims) {
+      const graceSeconds =
+        this.#source.get(uid)?.pod.spec.terminationGracePeriodSeconds ?? DEFAULT_GRACE_SECONDS;
+      this.terminate(
+        uid,
+        { reason: REPLACED, message, graceSeconds },
+        { type: 'Normal', reason: REPLACED, message },
+      );
+    }
   }
 
   /** Like the kubelet's rejectPod. */
@@ -234,7 +260,9 @@ export class PodWorkers {
   }
 
   #takenPorts(assigned: AssignedPod): HostPort[] {
-    const others = [...this.#workers.values()].filter((worker) => !worker.isFinished);
+    const others = [...this.#workers.values()].filter(({ isFinished, waitsForStart }) => {
+      return !isFinished && !waitsForStart;
+    });
     return others.flatMap(({ assigned: other }) =>
       keepsPortFrom(other, assigned) ? hostPorts(other.pod.spec) : [],
     );

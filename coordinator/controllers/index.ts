@@ -12,6 +12,7 @@ import { RootCaPublisher, type TrustSource } from './access/root-ca-publisher.js
 import { ensureSystemPriorityClasses } from './access/system-priority-classes.js';
 import { type SecretTokenIssuer, TokenSecrets } from './access/token-secrets.js';
 import { DefinitionController } from './custom-resources/definition-controller.js';
+import { CronDaemonJobController } from './daemonjobs/cron-daemonjob-controller.js';
 import { DaemonJobController } from './daemonjobs/daemonjob-controller.js';
 import { CreateRefusals } from './daemonsets/create-refusals.js';
 import { startDaemonSetController } from './daemonsets/daemonset-controller.js';
@@ -148,6 +149,10 @@ function startActors(options: ControllersOptions): Controller[] {
     new AllocationConflicts({ ...options, recordEvent: events.forComponent('service-allocation') }),
     new GarbageCollector(options),
     new JobController({ ...options, recordEvent: events.forComponent('job-controller') }),
+    new CronDaemonJobController({
+      ...options,
+      recordEvent: events.forComponent('crondaemonjob-controller'),
+    }),
     new DaemonJobController({ ...options, recordEvent: events.forComponent('daemonjob-controller') }),
     new CronJobController({ ...options, recordEvent: events.forComponent('cronjob-controller') }),
     startEndpointController({

@@ -8,6 +8,7 @@ import type {
   ValidatingAdmissionPolicyBinding,
 } from '../../shared/kube/admission/admission-policy-types.js';
 import type { WebhookConfiguration } from '../../shared/kube/admission/webhook-types.js';
+import type { CronDaemonJob } from '../../shared/kube/daemonjobs/cron-daemonjob-types.js';
 import type { DaemonJob, DaemonJobResult } from '../../shared/kube/daemonjobs/daemonjob-types.js';
 import type { ControllerRevision, DaemonSet } from '../../shared/kube/daemonsets/daemonset-types.js';
 import type { HostValues } from '../../shared/kube/host-values/host-values-types.js';
@@ -36,6 +37,7 @@ import {
   clusterRoleKind,
   configMapKind,
   controllerRevisionKind,
+  cronDaemonJobKind,
   cronJobKind,
   customResourceDefinitionKind,
   daemonJobKind,
@@ -124,6 +126,7 @@ function withoutCredential(secret: Secret): Secret {
 class FollowingInformers implements Informers {
   readonly pods: CachedInformer<Pod>;
   readonly nodes: CachedInformer<Node>;
+  readonly cronDaemonJobs: CachedInformer<CronDaemonJob>;
   readonly daemonJobs: CachedInformer<DaemonJob>;
   readonly daemonJobResults: CachedInformer<DaemonJobResult>;
   readonly daemonSets: CachedInformer<DaemonSet>;
@@ -185,6 +188,7 @@ class FollowingInformers implements Informers {
     });
     this.nodes = this.#cache(nodeKind, {});
     this.namespaces = this.#cache(namespaceKind, {});
+    this.cronDaemonJobs = this.#cache(cronDaemonJobKind, COMMON_INDEXES);
     this.daemonJobs = this.#cache(daemonJobKind, COMMON_INDEXES);
     this.daemonJobResults = this.#cache(daemonJobResultKind, COMMON_INDEXES);
     this.daemonSets = this.#cache(daemonSetKind, COMMON_INDEXES);

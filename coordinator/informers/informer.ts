@@ -35,6 +35,9 @@ export interface Informers {
   readonly nodes: Informer<import('../../shared/kube/nodes/node-types.js').Node>;
   readonly daemonSets: Informer<import('../../shared/kube/daemonsets/daemonset-types.js').DaemonSet>;
   readonly daemonJobs: Informer<import('../../shared/kube/daemonjobs/daemonjob-types.js').DaemonJob>;
+  readonly cronDaemonJobs: Informer<
+    import('../../shared/kube/daemonjobs/cron-daemonjob-types.js').CronDaemonJob
+  >;
   readonly daemonJobResults: Informer<
     import('../../shared/kube/daemonjobs/daemonjob-types.js').DaemonJobResult
   >;

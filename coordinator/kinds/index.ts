@@ -13,6 +13,7 @@ import {
 import { configMapKind } from './config/configmap-kind.js';
 import { secretKind } from './config/secret-kind.js';
 import { customResourceDefinitionKind } from './custom-resources/customresourcedefinition-kind.js';
+import { cronDaemonJobKind } from './daemonjobs/cron-daemonjob-kind.js';
 import { daemonJobKind } from './daemonjobs/daemonjob-kind.js';
 import { daemonJobResultKind } from './daemonjobs/daemonjobresult-kind.js';
 import { controllerRevisionKind } from './daemonsets/controllerrevision-kind.js';
@@ -52,6 +53,7 @@ export {
   clusterRoleKind,
   configMapKind,
   controllerRevisionKind,
+  cronDaemonJobKind,
   cronJobKind,
   customResourceDefinitionKind,
   daemonJobKind,
@@ -119,6 +121,7 @@ export const ALL_KINDS: readonly Kind[] = [
   certificateSigningRequestKind,
   leaseKind,
   endpointSliceKind,
+  cronDaemonJobKind,
   daemonJobKind,
   daemonJobResultKind,
   hostValuesKind,

@@ -83,24 +83,24 @@ function startStep(view: PodView, container: Container, attempt: number, backoff
   if (failure?.attempt === attempt && failure.retryAt > view.now) {
     return { kind: 'wait', until: failure.retryAt };
   }
-  const image = ownValue(view.progress.images, name) ?? { kind: 'unchecked' };
-  switch (image.kind) {
-    case 'unchecked':
-      return { kind: 'ensure-image', container: name };
-    case 'fetching':
-      return WAIT;
-    case 'failed': {
-      const wait = imageRetryState(container.image, image.failed, view.now);
-      if (wait.retryAt > view.now) return { kind: 'wait', until: wait.nextChangeAt };
-      return { kind: 'ensure-image', container: name };
-    }
-    case 'ready': {
-      const holder = namespaceHolder(view, container);
-      const joined = holder ? { sandboxID: holder.id } : {};
-      const { targetContainerName } = findContainer(view.pod, name) ?? {};
-      const [target] = targetContainerName ? attemptsOf(view, targetContainerName) : [];
-      const targeted = target ? { targetID: target.id } : {};
-      return { kind: 'create-container', container: name, attempt, backoffMs, ...joined, ...targeted };
-    }
-  }
+  const image = imageStep(view, container);
+  if (image) return image;
+  const holder = namespaceHolder(view, container);
+  const joined = holder ? { sandboxID: holder.id } : {};
+  const { targetContainerName } = findContainer(view.pod, name) ?? {};
+  const [target] = targetContainerName ? attemptsOf(view, targetContainerName) : [];
+  const targeted = target ? { targetID: target.id } : {};
+  return { kind: 'create-container', container: name, attempt, backoffMs, ...joined, ...targeted };
+}
+
+/** Returns the step towards the container's image, or undefined once it is ready. */
+export function imageStep({ progress, now }: PodView, { name, image }: Container): NextAction | undefined {
+  const state = ownValue(progress.images, name) ?? { kind: 'unchecked' };
+  if (state.kind === 'ready') return undefined;
+  if (state.kind === 'fetching') return WAIT;
+  if (state.kind === 'unchecked') return { kind: 'ensure-image', container: name };
+  const wait = imageRetryState(image, state.failed, now);
+  return wait.retryAt > now
+    ? { kind: 'wait', until: wait.nextChangeAt }
+    : { kind: 'ensure-image', container: name };
 }

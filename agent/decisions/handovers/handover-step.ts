@@ -51,10 +51,10 @@ export function handoverStep(facts: HandoverFacts): HandoverStep {
 }
 
 /** Returns undefined inside a window, or without windows. */
-function windowWait(
+export function windowWait(
   windows: readonly HandoverWindow[] | undefined,
   hubTime: number,
-): HandoverStep | undefined {
+): (HandoverStep & { kind: 'wait' }) | undefined {
   if (!windows) return undefined;
   const times = windows.map(({ from, until }) => ({ from: Date.parse(from), until: Date.parse(until) }));
   if (times.some(({ from, until }) => from <= hubTime && hubTime < until)) return undefined;

@@ -2,6 +2,7 @@
  * Derives the Pod's status from its containers (pkg/kubelet/kubelet_pods.go generateAPIPodStatus, status/generate.go).
  */
 
+import { WAITS_FOR_START } from '../../../shared/kube/daemonjobs/daemonjob-start.js';
 import {
   CONFIRMED_CONDITION,
   HANDOVER_CONDITION,
@@ -140,11 +141,13 @@ function revertedCondition({ message }: { message: string }): Verdict {
   return { status: 'False', reason: REVERTED_BY_HOST, message };
 }
 
-function startableCondition({ containers, waitsForPredecessor }: PodView): Verdict {
+function startableCondition({ containers, waitsForPredecessor, startGate }: PodView): Verdict {
   const running = containers.filter(({ state }) => state === 'running');
   if (waitsForPredecessor) {
     return { status: 'False', reason: WAITS_FOR_PREDECESSOR, message: 'its predecessor has not ended' };
   }
+  if (running.length === 0 && startGate?.kind === 'wait')
+    return { status: 'False', reason: WAITS_FOR_START, message: startGate.message };
   if (running.length === 0) return { status: 'False' };
   const since = Math.min(...running.map(({ startedAt, createdAt }) => startedAt ?? createdAt));
   return { status: 'True', lastTransitionTime: toTimestamp(since) };

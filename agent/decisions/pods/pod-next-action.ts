@@ -12,7 +12,7 @@ import { resourceAdmission } from '../admission/resource-admission.js';
 import { SANDBOX_LABEL, TARGET_LABEL } from '../container-spec/container-labels.js';
 import { showsFiles } from '../container-spec/volume-files.js';
 import { attemptsOf, containerExitOf, restartTimeOf } from '../containers/container-attempts.js';
-import { containerStep, isComingUp } from '../containers/container-step.js';
+import { containerStep, imageStep, isComingUp } from '../containers/container-step.js';
 import { stopStep } from '../containers/container-stop-order.js';
 import { lostEphemeral } from '../containers/ephemeral-record.js';
 import { restartsAfter } from '../containers/restart-policy.js';
@@ -37,10 +37,30 @@ export function nextAction(view: PodView): NextAction {
   if (countedPhaseOf(view.pod) && runningOf(view).length === 0) return superseded(view) ?? WAIT;
   if (view.waitsForPredecessor || isPhaseOrdered(view)) return superseded(view) ?? WAIT;
   const isNew = view.containers.length === 0;
+  // Before admission: a Pod that starts tonight needs nothing of the host now.
+  const gated = isNew ? gateStep(view) : undefined;
+  if (gated) return gated;
   const rejection = isNew ? refusal(view) : policyRejection(view.pod, view.isolation);
   if (rejection) return { kind: 'reject', rejection };
   if (isNew && view.capacity) return admissionStep(view, view.capacity);
   return isPodFinished(view) ? nextFinishedAction(view) : nextRunAction(view);
+}
+
+function gateStep(view: PodView): NextAction | undefined {
+  const { startGate: gate, now, pod } = view;
+  if (!gate || gate.kind === 'open') return undefined;
+  const rejection = policyRejection(pod, view.isolation);
+  if (rejection) return { kind: 'reject', rejection };
+  if (gate.kind === 'missed') return { kind: 'reject', rejection: gate.rejection };
+  if (gate.replaces.length > 0) return { kind: 'replace', victims: gate.replaces };
+  // The host may be offline when the time comes, so it gets the images before.
+  const images = [...initContainersOf(pod), ...pod.spec.containers].map((each) => imageStep(view, each));
+  const pull = images.find((step) => step !== undefined && step.kind !== 'wait');
+  if (pull) return pull;
+  return earliest([
+    ...images.filter((step) => step !== undefined),
+    { kind: 'wait', until: now + gate.againMs },
+  ]);
 }
 
 /** Interval of checks whether other Pods have released their resources, ms. */

@@ -11,6 +11,8 @@ export interface Steps {
   admit: object;
   /** End these Pods (uids), so that the host has the resources for this critical Pod. */
   preempt: { victims: string[] };
+  /** End these Pods (uids) of earlier runs, which this Pod replaces. */
+  replace: { victims: readonly string[] };
   /** The Pod has exceeded its active deadline. */
   'exceed-deadline': object;
   'prepare-volumes': object;

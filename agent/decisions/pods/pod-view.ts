@@ -6,6 +6,7 @@ import type { HostIsolation } from '../admission/host-isolation.js';
 import type { HostCapacity } from '../admission/resource-admission.js';
 import type { Pressure } from '../eviction/eviction-thresholds.js';
 import type { ImageFailure } from '../images/image-backoff.js';
+import type { StartGate } from './start-gate.js';
 
 export type DesiredPodState = { kind: 'run' } | { kind: 'stop'; deadline: number };
 
@@ -120,6 +121,8 @@ export interface PodView {
   pressures?: readonly Pressure[];
   /** Resources of the host. Absent if the Pod has containers or was admitted before: it is not checked again. */
   capacity?: HostCapacity;
+  /** Whether a Pod of a DaemonJob may start. Absent: it has started, or starts at once. */
+  startGate?: StartGate;
   /** True while a predecessor's containers still run: the Pod must not start. */
   waitsForPredecessor: boolean;
   /** Whether the Pod has proved itself after a handover; absent: it never had to. */

@@ -84,6 +84,7 @@ export class PodSteps {
     reject: async () => 'done',
     admit: async () => 'memory',
     preempt: async () => 'done',
+    replace: async () => 'done',
     'exceed-deadline': async () => 'done',
     finish: async () => 'done',
   };

@@ -1,14 +1,19 @@
 /** The DaemonJob controller: runs a Pod to completion once on each eligible host. */
 import { isDeepStrictEqual } from 'node:util';
-import { type DaemonJob, daemonJobFinishedAs } from '../../../shared/kube/daemonjobs/daemonjob-types.js';
+import {
+  type DaemonJob,
+  type DaemonJobStatus,
+  daemonJobFinishedAs,
+} from '../../../shared/kube/daemonjobs/daemonjob-types.js';
 import type { Node } from '../../../shared/kube/nodes/node-types.js';
 import { isAlreadyExists } from '../../../shared/kube/objects/api-status.js';
 import { controllerOf, type KubeObject } from '../../../shared/kube/objects/meta.js';
 import { type Pod, targetNodeOf } from '../../../shared/kube/pods/pod-types.js';
 import { type HostStep, hostStep } from '../../decisions/daemonjobs/daemonjob-host.js';
-import { isOwnedBy, isTracked } from '../../decisions/daemonjobs/daemonjob-pod.js';
+import { daemonJobPod, isOwnedBy, isTracked } from '../../decisions/daemonjobs/daemonjob-pod.js';
 import type { HostOutcome } from '../../decisions/daemonjobs/daemonjob-result.js';
 import { type DaemonJobStep, daemonJobStep, runEnd } from '../../decisions/daemonjobs/daemonjob-step.js';
+import { judgeWaves } from '../../decisions/daemonjobs/daemonjob-waves.js';
 import { BY_NAMESPACE, BY_OWNER, type ObjectChange } from '../../informers/informer.js';
 import { type ReconcileContext, Worker } from '../queue/reconcile-worker.js';
 import type { DaemonJobDeps } from './daemonjob-deps.js';
@@ -122,11 +127,14 @@ export class DaemonJobController {
     const now = clock.now();
     if (this.#runs.isSettled(job)) return;
     const run = this.#runs.of(job);
-    const { tally, windows } = run;
+    const { tally, windows, waves, policy } = run;
     for (const name of windows?.advance(now) ?? []) this.#worker.queue.add(hostKey(job, name));
     if (windows?.next !== undefined) context.requeueAfter(Math.max(1, windows.next - now));
     if (!tally.isComplete) return;
-    const step = daemonJobStep(job, tally.counts, tally.granted, now);
+    const verdict = policy && waves ? judgeWaves(job, policy.spec, tally.waves, now) : undefined;
+    const step = daemonJobStep(job, tally.counts, tally.granted, now, verdict);
+    const opened = verdict ? this.#runs.openWaves(run, verdict.openUpTo) : [];
+    for (const name of opened) this.#worker.queue.add(hostKey(job, name));
     const revisited = tally.endWith(runEnd({ ...job, status: step.status }, now));
     for (const name of revisited) this.#worker.queue.add(hostKey(job, name));
     if (revisited.length === 0)
@@ -145,11 +153,10 @@ export class DaemonJobController {
   ): Promise<void> {
     if (isDeepStrictEqual(step.status, job.status ?? {})) return;
     const now = this.#deps.clock.monotonic();
-    const { conditions, startTime, run: number } = job.status ?? {};
-    const isUrgent = !isDeepStrictEqual(
-      [conditions, startTime, number],
-      [step.status.conditions, step.status.startTime, step.status.run],
-    );
+    const urgent = ({ conditions, startTime, run: number, rollout }: DaemonJobStatus) => {
+      return [conditions, startTime, number, rollout?.phase, rollout?.wave, rollout?.soakingSince];
+    };
+    const isUrgent = !isDeepStrictEqual(urgent(job.status ?? {}), urgent(step.status));
     const restMs = run.statusAt + STATUS_INTERVAL_MS - now;
     if (!isUrgent && restMs > 0) {
       context.requeueAfter(restMs);
@@ -167,9 +174,9 @@ export class DaemonJobController {
       return;
     }
     if (run.tally.record(nodeName, step.state.kind)) this.#worker.queue.add(jobKey(job));
-    if (step.state.kind === 'Waiting' && step.state.forMs !== undefined)
-      context.requeueAfter(step.state.forMs);
+    if ('forMs' in step.state && step.state.forMs !== undefined) context.requeueAfter(step.state.forMs);
     for (const pod of step.release) await this.#writes.release(pod, context);
+    for (const pod of step.reschedule) await this.#writes.reschedule(pod, step.rules, context);
     for (const pod of step.remove) await this.#writes.remove(job, pod, context);
     if (step.state.kind === 'Ready' && run.tally.isGranted(nodeName))
       await this.#create(job, run, nodeName, step, context);
@@ -194,6 +201,7 @@ export class DaemonJobController {
       const occupant = this.#runs.foreignResult(job, nodeName);
       if (isAlreadyExists(error) && occupant && !this.#jobOf(occupant))
         await this.#writes.removeResult(occupant, context);
+      else this.#writes.reportRefusedResult(job, nodeName, error);
       throw error;
     }
   }
@@ -202,13 +210,13 @@ export class DaemonJobController {
     job: DaemonJob,
     { gate }: JobRun,
     nodeName: string,
-    { attempt }: HostStep,
+    { attempt, rules }: HostStep,
     context: ReconcileContext,
   ): Promise<void> {
     const key = hostKey(job, nodeName);
     if (!gate.tryEnter(key)) return;
     try {
-      await this.#writes.create(job, nodeName, attempt, context);
+      await this.#writes.create(job, daemonJobPod(job, nodeName, attempt, rules), context);
       gate.created();
     } catch (error) {
       gate.refused(key);

@@ -15,6 +15,13 @@ import { isOwnedBy } from '../../decisions/daemonjobs/daemonjob-pod.js';
 import { outcomeOf } from '../../decisions/daemonjobs/daemonjob-result.js';
 import { runEnd } from '../../decisions/daemonjobs/daemonjob-step.js';
 import {
+  compileWindows,
+  type HostStart,
+  hostStart,
+  type WindowsOf,
+  withWindows,
+} from '../../decisions/daemonjobs/host-start.js';
+import {
   compilePlacement,
   type PlacementNode,
   type PlacementVerdict,
@@ -25,6 +32,7 @@ import { WindowIndex } from '../rollouts/window-index.js';
 import type { DaemonJobDeps } from './daemonjob-deps.js';
 import { hostKey } from './daemonjob-keys.js';
 import { DaemonJobTally } from './daemonjob-tally.js';
+import { hostsBetween, planWaves, storedWave, type WavePlan } from './daemonjob-wave-plan.js';
 
 /** The rules of one version of the spec. A changed spec, policy or run starts a new one. */
 export interface JobRun {
@@ -35,6 +43,12 @@ export interface JobRun {
   readonly placement: (node: PlacementNode) => PlacementVerdict;
   /** Undefined: hosts start at any time. */
   readonly windows: WindowIndex | undefined;
+  /** The windows that hosts may know ahead of time. Undefined: there are none. */
+  readonly windowsOf: WindowsOf | undefined;
+  /** Undefined: all hosts start at once. */
+  readonly waves: WavePlan | undefined;
+  /** Index of the last wave whose hosts may start. -1: none. */
+  openUpTo: number;
   readonly gate: CreateGate;
   /** Time of the last write of the status, on the monotonic clock. */
   statusAt: number;
@@ -86,16 +100,33 @@ export class DaemonJobRuns {
     if (job.spec.rolloutPolicyName !== undefined && !policy && !isFinished) this.#reportMissingPolicy(job);
     const { windows = [], freezes = [] } = policy?.spec ?? {};
     for (const name of names) this.#wake(hostKey(job, name));
+    const placement = compilePlacement(job.spec.template.spec);
+    const isEligible = (node: Node) => placement(whenOnline(node)).shouldRun;
+    const waves =
+      policy && !isFinished
+        ? planWaves(job, policy, this.#deps.informers.nodes.list(), isEligible)
+        : undefined;
     return {
       generation: job.metadata.generation,
       isFinished,
       policy,
-      tally: new DaemonJobTally(names, runEnd(job, clock.now())),
-      placement: compilePlacement(job.spec.template.spec),
+      tally: new DaemonJobTally(names, runEnd(job, clock.now()), waves),
+      placement,
+      waves,
+      openUpTo: waves && policy ? storedWave(job, policy) : -1,
       windows: windows.length + freezes.length > 0 ? new WindowIndex({ windows, freezes }) : undefined,
+      windowsOf: windows.length + freezes.length > 0 ? compileWindows({ windows, freezes }) : undefined,
       gate: new CreateGate(clock, this.#wake),
       statusAt: Number.NEGATIVE_INFINITY,
     };
+  }
+
+  /** Opens waves up to this one. Returns the hosts whose wave has opened or closed. */
+  openWaves(run: JobRun, openUpTo: number): string[] {
+    const { waves, openUpTo: before } = run;
+    if (!waves || before === openUpTo) return [];
+    run.openUpTo = openUpTo;
+    return hostsBetween(waves, this.#deps.informers.nodes.list(), before, openUpTo);
   }
 
   #reportMissingPolicy(job: DaemonJob): void {
@@ -139,16 +170,24 @@ export class DaemonJobRuns {
     const { nodes, pods } = this.#deps.informers;
     const node = nodes.get({ name: nodeName });
     const result = this.resultOf(job, nodeName);
+    const now = this.#deps.clock.now();
     const own = pods.indexed(PODS_BY_TARGET_NODE, nodeName).filter((pod: Pod) => isOwnedBy(pod, job));
+    const planned = hostStart(job, node?.metadata.labels);
+    const known = planned === 'skipped' ? undefined : planned;
+    const ahead = node && isAhead(job) ? aheadOfWindow(run, known, node, now) : undefined;
     return {
       nodeName,
       spec: job.spec,
       run: runOf(job),
       // A host that joins after the end has missed nothing.
       isEligible:
-        !daemonJobFinishedAs(job) && node !== undefined && run.placement(whenOnline(node)).shouldRun,
+        !daemonJobFinishedAs(job) &&
+        planned !== 'skipped' &&
+        node !== undefined &&
+        run.placement(whenOnline(node)).shouldRun,
       isOnline: node !== undefined && this.isOnline(node),
-      isHeld: this.#isHeld(job, run, node),
+      isHeld: this.#isHeld(job, run, node, ahead !== undefined),
+      start: ahead ?? known,
       pods: own,
       result: result && outcomeOf(result),
       end: run.tally.end,
@@ -163,14 +202,35 @@ export class DaemonJobRuns {
     return isKnown && isConditionTrue(status?.conditions, 'Ready');
   }
 
-  #isHeld({ spec }: DaemonJob, { policy, windows }: JobRun, node: Node | undefined): boolean {
+  #isHeld(
+    { spec }: DaemonJob,
+    { policy, windows, waves, openUpTo }: JobRun,
+    node: Node | undefined,
+    knowsWindows: boolean,
+  ): boolean {
     if (spec.suspend || !node) return true;
     if (spec.rolloutPolicyName === undefined) return false;
     if (!policy || policy.spec.paused || policy.spec.frozen) return true;
+    if (waves && waves.waveOf(node.metadata.name) > openUpTo) return true;
     if (!windows) return false;
     windows.put(node.metadata.name, node.metadata.labels, this.#deps.clock.now());
-    return windows.hoursOf(node.metadata.name)?.replace !== true;
+    return !knowsWindows && windows.hoursOf(node.metadata.name)?.replace !== true;
   }
+}
+
+/** With limited slots, hosts whose window is closed must not keep others from starting. */
+function isAhead({ spec }: DaemonJob): boolean {
+  return (spec.parallelism ?? '100%') === '100%';
+}
+
+/** Returns the start with the host's windows, so that it starts in one of them also while it is offline. */
+function aheadOfWindow(
+  { windowsOf }: JobRun,
+  start: HostStart | undefined,
+  { metadata: { labels } }: Node,
+  now: number,
+): HostStart | undefined {
+  return windowsOf && withWindows(start, windowsOf(labels, now));
 }
 
 /** Taints that a node has only while it is offline or not ready. */

@@ -1,20 +1,18 @@
 /** The states of one DaemonJob's hosts and their counts. An event changes one host, so nothing visits the fleet. */
-import type { HostState, RunEnd } from '../../decisions/daemonjobs/daemonjob-host.js';
-import type { HostCounts } from '../../decisions/daemonjobs/daemonjob-step.js';
+import type { HostCounts, HostState, RunEnd } from '../../decisions/daemonjobs/daemonjob-host.js';
+import type { WavePlan } from './daemonjob-wave-plan.js';
 
 const FINAL: ReadonlySet<HostState['kind']> = new Set(['Succeeded', 'Failed', 'NotEligible']);
 
+function noHosts(): HostCounts {
+  return { Succeeded: 0, Failed: 0, Missed: 0, Active: 0, Assigned: 0, Offline: 0, Ready: 0, Waiting: 0 };
+}
+
 /** Kept in memory. After a restart it is built again from Nodes, Pods and results. */
 export class DaemonJobTally {
-  readonly counts: HostCounts = {
-    Succeeded: 0,
-    Failed: 0,
-    Missed: 0,
-    Active: 0,
-    Offline: 0,
-    Ready: 0,
-    Waiting: 0,
-  };
+  readonly counts = noHosts();
+  /** Counts of each wave, or none. */
+  readonly waves: readonly HostCounts[];
   /** How the run ends. Hosts are judged by it. */
   end: RunEnd | undefined;
   readonly #states = new Map<string, HostState['kind']>();
@@ -24,9 +22,13 @@ export class DaemonJobTally {
   /** Hosts that are not visited yet. */
   readonly #unvisited: Set<string>;
 
-  constructor(names: Iterable<string>, end: RunEnd | undefined) {
+  readonly #waveOf: (name: string) => number;
+
+  constructor(names: Iterable<string>, end: RunEnd | undefined, plan?: WavePlan) {
     this.#unvisited = new Set(names);
     this.end = end;
+    this.waves = Array.from({ length: plan?.count ?? 0 }, noHosts);
+    this.#waveOf = plan?.waveOf ?? (() => 0);
   }
 
   /** False while hosts are not counted: neither slots nor a verdict can be decided. */
@@ -42,8 +44,11 @@ export class DaemonJobTally {
   record(name: string, state: HostState['kind']): boolean {
     const wasUnvisited = this.#unvisited.delete(name);
     const before = this.#states.get(name);
-    if (before !== undefined && before !== 'NotEligible') this.counts[before] -= 1;
-    if (state !== 'NotEligible') this.counts[state] += 1;
+    const wave = this.waves[this.#waveOf(name)];
+    for (const counts of wave ? [this.counts, wave] : [this.counts]) {
+      if (before !== undefined && before !== 'NotEligible') counts[before] -= 1;
+      if (state !== 'NotEligible') counts[state] += 1;
+    }
     if (state === 'NotEligible') this.#states.delete(name);
     else this.#states.set(name, state);
     if (state === 'Ready') {

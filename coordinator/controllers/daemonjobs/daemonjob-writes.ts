@@ -1,5 +1,5 @@
 /** All writes of the DaemonJob controller. Each is reported to the reconcile context. */
-import { isDeepStrictEqual } from 'node:util';
+import { START_ANNOTATION, type StartRules } from '../../../shared/kube/daemonjobs/daemonjob-start.js';
 import {
   DAEMON_JOB_LABEL,
   DAEMON_JOB_TRACKING,
@@ -7,17 +7,18 @@ import {
   type DaemonJobResult,
   ENDED_ANNOTATION,
 } from '../../../shared/kube/daemonjobs/daemonjob-types.js';
-import { unlessGone } from '../../../shared/kube/objects/api-status.js';
+import { ApiError, unlessGone } from '../../../shared/kube/objects/api-status.js';
 import { FLEET_GROUP } from '../../../shared/kube/objects/meta.js';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 import { resultName } from '../../decisions/daemonjobs/daemonjob-names.js';
-import { daemonJobOwner, daemonJobPod } from '../../decisions/daemonjobs/daemonjob-pod.js';
+import { daemonJobOwner } from '../../decisions/daemonjobs/daemonjob-pod.js';
 import type { HostOutcome } from '../../decisions/daemonjobs/daemonjob-result.js';
 import type { DaemonJobStep } from '../../decisions/daemonjobs/daemonjob-step.js';
 import { daemonJobKind, daemonJobResultKind, podKind } from '../../kinds/index.js';
 import { preconditionsOf } from '../daemonsets/controller-ref.js';
 import { isNamespaceEnding } from '../daemonsets/create-gate.js';
 import type { ReconcileContext } from '../queue/reconcile-worker.js';
+import { storeStatus } from '../queue/store-status.js';
 import type { DaemonJobDeps } from './daemonjob-deps.js';
 
 export class DaemonJobWrites {
@@ -68,6 +69,13 @@ export class DaemonJobWrites {
     });
   }
 
+  /** An admission policy or a quota may refuse a result. Until it is stored, the job does not end. */
+  reportRefusedResult(job: DaemonJob, nodeName: string, error: unknown): void {
+    if (!(error instanceof ApiError) || error.reason === 'Conflict') return;
+    const message = `Error storing the result of host ${nodeName}: ${error.message}`;
+    this.#deps.recordEvent(job, 'Warning', 'FailedResult', message);
+  }
+
   /** Deletes a result whose job is gone. It keeps the name that a job of the same name needs. */
   async removeResult(result: DaemonJobResult, context: ReconcileContext): Promise<void> {
     await unlessGone(async () => {
@@ -98,6 +106,22 @@ export class DaemonJobWrites {
     });
   }
 
+  /** Replaces the start rules of a Pod whose host has not started it. */
+  async reschedule(pod: Pod, rules: StartRules | undefined, context: ReconcileContext): Promise<void> {
+    await unlessGone(async () => {
+      const record = await this.#deps.registry.modify(
+        podKind,
+        pod.metadata,
+        ({ metadata }) => {
+          metadata.annotations = { ...metadata.annotations, [START_ANNOTATION]: JSON.stringify(rules ?? {}) };
+          return undefined;
+        },
+        { preconditions: preconditionsOf(pod) },
+      );
+      context.observeWrite(record.object());
+    });
+  }
+
   async remove(job: DaemonJob, pod: Pod, context: ReconcileContext): Promise<void> {
     await unlessGone(async () => {
       const options = { preconditions: preconditionsOf(pod) };
@@ -108,11 +132,11 @@ export class DaemonJobWrites {
   }
 
   /** Throws ApiError, also if a Pod of this attempt exists. */
-  async create(job: DaemonJob, nodeName: string, attempt: number, context: ReconcileContext): Promise<void> {
+  async create(job: DaemonJob, pod: Pod, context: ReconcileContext): Promise<void> {
     const { registry, recordEvent } = this.#deps;
     const { namespace } = job.metadata;
     try {
-      const record = await registry.create<Pod>(podKind, namespace, daemonJobPod(job, nodeName, attempt));
+      const record = await registry.create<Pod>(podKind, namespace, pod);
       context.observeWrite(record.object());
       const { name } = record.object().metadata;
       recordEvent(job, 'Normal', 'SuccessfulCreate', `Created pod: ${name}`);
@@ -131,22 +155,7 @@ export class DaemonJobWrites {
     { status, events }: DaemonJobStep,
     context: ReconcileContext,
   ): Promise<void> {
-    if (isDeepStrictEqual(status, job.status ?? {})) return;
-    const { resourceVersion } = job.metadata;
-    let isStored = false;
-    await unlessGone(async () => {
-      const record = await this.#deps.registry.writeStatus(
-        daemonJobKind,
-        job.metadata,
-        (current) => {
-          isStored = current.metadata.resourceVersion === resourceVersion;
-          return isStored ? status : undefined;
-        },
-        preconditionsOf(job),
-      );
-      context.observeWrite(record.object());
-    });
-    if (!isStored) return;
+    if (!(await storeStatus(this.#deps.registry, daemonJobKind, job, status, context))) return;
     for (const { type, reason, message } of events) this.#deps.recordEvent(job, type, reason, message);
   }
 

@@ -18,6 +18,7 @@ import { preconditionsOf } from '../daemonsets/controller-ref.js';
 import { isNamespaceEnding } from '../daemonsets/create-gate.js';
 import { splitKey } from '../queue/object-key.js';
 import { type QueueMeter, type ReconcileContext, Worker } from '../queue/reconcile-worker.js';
+import { storeStatus } from '../queue/store-status.js';
 import { claimObjects, queueOwners } from '../workloads/claimed-objects.js';
 import { textOf } from '../workloads/workload-deps.js';
 
@@ -142,21 +143,7 @@ export class JobController {
   /** Returns false if the Job has changed since. Its change queues the key again. */
   async #storeStatus(job: Job, { status, events }: JobStep, context: ReconcileContext): Promise<boolean> {
     if (finishedAs(job) || isDeepStrictEqual(status, job.status ?? {})) return true;
-    const { resourceVersion } = job.metadata;
-    let isStored = false;
-    await unlessGone(async () => {
-      const record = await this.#deps.registry.writeStatus(
-        jobKind,
-        job.metadata,
-        (current) => {
-          isStored = current.metadata.resourceVersion === resourceVersion;
-          return isStored ? status : undefined;
-        },
-        preconditionsOf(job),
-      );
-      context.observeWrite(record.object());
-    });
-    if (!isStored) return false;
+    if (!(await storeStatus(this.#deps.registry, jobKind, job, status, context))) return false;
     for (const { type, reason, message } of events) this.#deps.recordEvent(job, type, reason, message);
     return true;
   }

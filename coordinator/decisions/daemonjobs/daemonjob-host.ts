@@ -1,9 +1,11 @@
 /** What a DaemonJob does next on one host. */
+import { MISS_SCHEDULE, type StartRules } from '../../../shared/kube/daemonjobs/daemonjob-start.js';
 import type { DaemonJobSpec, ResultPhase } from '../../../shared/kube/daemonjobs/daemonjob-types.js';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 import { remainingMs } from '../jobs/job-limits.js';
 import { hasEnded, isTracked } from './daemonjob-pod.js';
 import { concluded, type HostOutcome, withEndedPods } from './daemonjob-result.js';
+import { type HostStart, hasRules, isWaitingToStart } from './host-start.js';
 
 /** How a run ends early. `Closed`: hosts start no more. `Stopped`: Pods are ended as well. */
 export interface RunEnd {
@@ -12,10 +14,16 @@ export interface RunEnd {
   message: string;
 }
 
-/** `NotEligible`: the host is not part of the job. `Ready`: it starts when it gets a slot. */
+/**
+ * `NotEligible`: the host is not part of the job. `Ready`: it starts when it gets a slot. `Assigned`: its Pod waits for its
+ * time. `forMs`: when the state changes by itself.
+ */
 export type HostState =
-  | { kind: 'NotEligible' | 'Succeeded' | 'Failed' | 'Missed' | 'Active' | 'Offline' | 'Ready' }
-  | { kind: 'Waiting'; forMs?: number };
+  | { kind: 'NotEligible' | 'Succeeded' | 'Failed' | 'Missed' }
+  | { kind: 'Waiting' | 'Active' | 'Offline' | 'Ready' | 'Assigned'; forMs?: number };
+
+/** Number of hosts in each state. Hosts that are not eligible are not counted. */
+export type HostCounts = Record<Exclude<HostState['kind'], 'NotEligible'>, number>;
 
 export interface HostView {
   nodeName: string;
@@ -32,6 +40,8 @@ export interface HostView {
   /** The stored result. */
   result: HostOutcome | undefined;
   end: RunEnd | undefined;
+  /** When the host starts. Absent: as soon as it has its Pod. */
+  start?: HostStart | undefined;
 }
 
 export interface HostStep {
@@ -42,8 +52,12 @@ export interface HostStep {
   release: readonly Pod[];
   /** Pods to end. */
   remove: readonly Pod[];
+  /** Pods whose host has to learn of another start. */
+  reschedule: readonly Pod[];
   /** Number of the next Pod. */
   attempt: number;
+  /** When the host may start the next Pod. Absent: at once. */
+  rules?: StartRules;
 }
 
 const OFFLINE = {
@@ -61,12 +75,15 @@ export function hostStep(view: HostView, now: number): HostStep {
   const blank: HostOutcome = { nodeName, phase: 'Retrying', run, attempts: 0, failures: 0 };
   const counted = withEndedPods(before ?? blank, ended, run);
   const { state, outcome } = judge(view, counted, live, now);
+  const start = counted.failures > 0 ? withoutDeadline(view.start) : view.start;
   return {
     state,
     ...(isNews(outcome, result) && { outcome }),
     release: ended.filter(isTracked),
-    remove: toRemove(view, live, outcome),
+    remove: toRemove(view, live, outcome, now),
+    reschedule: start ? live.filter((pod) => isWaitingToStart(pod, now) && !hasRules(pod, start, now)) : [],
     attempt: outcome.attempts,
+    ...(start && { rules: start.rules }),
   };
 }
 
@@ -91,32 +108,84 @@ function judge(
   });
   if (counted.phase === 'Succeeded') return { state: { kind: 'Succeeded' }, outcome: counted };
   if (live.length > 0) {
-    if (view.isOnline) return { state: { kind: 'Active' }, outcome: counted };
-    return view.end ? final('Missed', OFFLINE) : { state: { kind: 'Offline' }, outcome: counted };
+    if (view.isOnline) return { state: activeState(view, live, now), outcome: counted };
+    const isLate = isTooLate(view, counted, now) && live.some(({ status }) => isPending(status?.phase));
+    if (view.end || isLate) return final('Missed', OFFLINE);
+    return { state: untilTooLate('Offline', view, counted, now), outcome: counted };
   }
   if (counted.phase !== 'Retrying') return { state: { kind: counted.phase }, outcome: counted };
   const { failures } = counted;
   if (failures > (view.spec.backoffLimit ?? 6)) return final('Failed');
   if (!view.isEligible)
     return failures > 0 ? final('Failed') : { state: { kind: 'NotEligible' }, outcome: counted };
+  if (isTooLate(view, counted, now)) return final('Missed', tooLate(view));
   if (view.end) return final(failures > 0 ? 'Failed' : 'Missed', failures > 0 ? undefined : view.end);
   return { state: waitingState(view, counted, now), outcome: counted };
 }
 
-function waitingState({ isOnline, isHeld }: HostView, counted: HostOutcome, now: number): HostState {
-  if (!isOnline) return { kind: 'Offline' };
-  if (isHeld) return { kind: 'Waiting' };
+function waitingState(view: HostView, counted: HostOutcome, now: number): HostState {
+  if (!view.isOnline) return untilTooLate('Offline', view, counted, now);
+  if (view.isHeld) return untilTooLate('Waiting', view, counted, now);
   const forMs = remainingMs(counted.failures, Date.parse(counted.completionTime ?? '') || 0, now);
-  return forMs > 0 ? { kind: 'Waiting', forMs } : { kind: 'Ready' };
+  return forMs > 0 ? { kind: 'Waiting', forMs } : untilTooLate('Ready', view, counted, now);
+}
+
+function isPending(phase: string | undefined): boolean {
+  return (phase ?? 'Pending') === 'Pending';
+}
+
+/** Only the first start has a deadline: a retry follows a start in time. */
+function deadlineOf({ start }: HostView, { failures }: HostOutcome): number | undefined {
+  return failures > 0 ? undefined : start?.before;
+}
+
+function isTooLate(view: HostView, counted: HostOutcome, now: number): boolean {
+  const deadline = deadlineOf(view, counted);
+  return deadline !== undefined && now >= deadline;
+}
+
+function tooLate({ start }: HostView) {
+  return { reason: MISS_SCHEDULE, message: `Missed scheduled time to start a job: ${start?.rules.at ?? ''}` };
+}
+
+function untilTooLate(
+  kind: 'Offline' | 'Waiting' | 'Ready',
+  view: HostView,
+  counted: HostOutcome,
+  now: number,
+): HostState {
+  const deadline = deadlineOf(view, counted);
+  return deadline === undefined ? { kind } : { kind, forMs: Math.max(1, deadline - now) };
+}
+
+/** A host counts as active once its time has come, also if it has not reported the start yet. */
+function activeState({ start }: HostView, live: readonly Pod[], now: number): HostState {
+  if (!live.every((pod) => isWaitingToStart(pod, now))) return { kind: 'Active' };
+  return { kind: 'Assigned', ...(start?.at !== undefined && start.at > now && { forMs: start.at - now }) };
+}
+
+/** A retry follows a start in time. */
+function withoutDeadline(start: HostStart | undefined): HostStart | undefined {
+  if (!start) return undefined;
+  const { before: _, ...rules } = start.rules;
+  return { ...(start.at !== undefined && { at: start.at }), rules };
 }
 
 /**
  * A closed run keeps Pods that have started. A Pod that its host has not started is deleted; otherwise a host that
- * returns later would start it after the end.
+ * returns later would start it after the end. With a deadline the host decides by itself, and may have run the Pod.
  */
-function toRemove({ end, isOnline }: HostView, live: readonly Pod[], { phase }: HostOutcome): readonly Pod[] {
+function toRemove(
+  { end, isOnline, isHeld, isEligible, start }: HostView,
+  live: readonly Pod[],
+  { phase }: HostOutcome,
+  now: number,
+): readonly Pod[] {
   const removable = live.filter(({ metadata }) => !metadata.deletionTimestamp);
   if (phase === 'Succeeded' || end?.kind === 'Stopped') return removable;
-  if (!end || isOnline) return [];
-  return removable.filter(({ status }) => (status?.phase ?? 'Pending') === 'Pending');
+  // Suspended, or not eligible any more: withdraw what has not begun. An offline host has begun it, or will.
+  if (isOnline && (isHeld || !isEligible || end))
+    return removable.filter((pod) => isWaitingToStart(pod, now));
+  if (!end || isOnline || start?.before !== undefined) return [];
+  return removable.filter(({ status }) => isPending(status?.phase));
 }

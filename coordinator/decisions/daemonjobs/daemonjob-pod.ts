@@ -1,4 +1,5 @@
 /** Makes a host's Pod of a DaemonJob, and reads what its controller wrote on it. */
+import { START_ANNOTATION, type StartRules } from '../../../shared/kube/daemonjobs/daemonjob-start.js';
 import {
   ATTEMPT_ANNOTATION,
   DAEMON_JOB_LABEL,
@@ -37,7 +38,7 @@ export function isOwnedBy({ metadata }: KubeObject, job: KubeObject): boolean {
 }
 
 /** Returns an unbound Pod that is pinned to the node like a DaemonSet's. It shares objects with the template. */
-export function daemonJobPod(job: DaemonJob, nodeName: string, attempt: number): Pod {
+export function daemonJobPod(job: DaemonJob, nodeName: string, attempt: number, rules?: StartRules): Pod {
   const {
     metadata: { namespace, name },
   } = job;
@@ -53,6 +54,7 @@ export function daemonJobPod(job: DaemonJob, nodeName: string, attempt: number):
         ...metadata.annotations,
         [ATTEMPT_ANNOTATION]: String(attempt),
         [RUN_ANNOTATION]: String(runOf(job)),
+        ...(rules && { [START_ANNOTATION]: JSON.stringify(rules) }),
       },
       finalizers: [...(metadata.finalizers ?? []), DAEMON_JOB_TRACKING],
       ownerReferences: [daemonJobOwner(job)],

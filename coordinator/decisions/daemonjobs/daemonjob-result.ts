@@ -1,4 +1,5 @@
 /** What the result of a host says after its Pods have ended. */
+import { MISS_SCHEDULE, REPLACED } from '../../../shared/kube/daemonjobs/daemonjob-start.js';
 import {
   type DaemonJobResult,
   MAX_RESULT_MESSAGE,
@@ -8,6 +9,7 @@ import { toTimestamp } from '../../../shared/kube/objects/meta.js';
 import type { ContainerStatus, Pod } from '../../../shared/kube/pods/pod-types.js';
 import { endedAt } from '../jobs/job-limits.js';
 import { attemptOf, runOfPod } from './daemonjob-pod.js';
+import { hasNeverBegun } from './host-start.js';
 
 /** The fields of a result without type and metadata. */
 export type HostOutcome = Omit<DaemonJobResult, 'apiVersion' | 'kind' | 'metadata'>;
@@ -31,19 +33,32 @@ export function withEndedPods(before: HostOutcome, ended: readonly Pod[], run: n
   for (const pod of [...ended].sort((a, b) => attemptOf(a) - attemptOf(b))) {
     if (outcome.phase === 'Succeeded') return outcome;
     if (attemptOf(pod) < outcome.attempts) continue;
+    if (hasNeverBegun(pod)) {
+      outcome = { ...outcome, run, attempts: attemptOf(pod) + 1 };
+      continue;
+    }
     const isSuccess = pod.status?.phase === 'Succeeded';
     const isOfThisRun = runOfPod(pod) === run;
+    const isMissed = pod.status?.reason === MISS_SCHEDULE;
     const { run: _run, phase: _phase, attempts: _attempts, failures, nodeName } = outcome;
     outcome = {
       nodeName,
-      phase: isSuccess ? 'Succeeded' : 'Retrying',
+      phase: phaseAfter(pod, isOfThisRun),
       run,
       attempts: attemptOf(pod) + 1,
-      failures: failures + (isSuccess || !isOfThisRun ? 0 : 1),
+      failures: failures + (isSuccess || isMissed || !isOfThisRun ? 0 : 1),
       ...endOf(pod),
     };
   }
   return outcome;
+}
+
+/** A host that came too late, or whose run was replaced by a later one, starts no other Pod of this run. */
+function phaseAfter({ status }: Pod, isOfThisRun: boolean): ResultPhase {
+  if (status?.phase === 'Succeeded') return 'Succeeded';
+  if (!isOfThisRun) return 'Retrying';
+  if (status?.reason === MISS_SCHEDULE) return 'Missed';
+  return status?.reason === REPLACED ? 'Failed' : 'Retrying';
 }
 
 /** Returns the outcome with a final phase. `why` explains hosts that did not fail by their own Pod. */

@@ -9,10 +9,9 @@ import { findCondition, isConditionTrue, withCondition } from '../../../shared/k
 import { countText, toTimestamp } from '../../../shared/kube/objects/meta.js';
 import { untilEndMs } from '../jobs/job-limits.js';
 import { scaledAmount } from '../rollouts/wave-plan.js';
-import type { HostState, RunEnd } from './daemonjob-host.js';
-
-/** Number of hosts in each state. Hosts that are not eligible are not counted. */
-export type HostCounts = Record<Exclude<HostState['kind'], 'NotEligible'>, number>;
+import type { HostCounts, RunEnd } from './daemonjob-host.js';
+import type { WaveVerdict } from './daemonjob-waves.js';
+import { instantOnHost } from './host-start.js';
 
 interface JobEvent {
   type: 'Normal' | 'Warning';
@@ -51,28 +50,33 @@ export function runEnd(job: DaemonJob, now: number): RunEnd | undefined {
   return { kind: 'Closed', reason: 'UntilPassed', message: `The host did not start before ${spec.until}.` };
 }
 
-/** `counts` are complete: each host is counted. `granted`: hosts that got a slot and are not active yet. */
+/**
+ * `counts` are complete: each host is counted. `granted`: hosts that got a slot and are not active yet. `waves`: the verdict
+ * about waves, if the job has any.
+ */
 export function daemonJobStep(
   job: DaemonJob,
   counts: HostCounts,
   granted: number,
   now: number,
+  waves?: WaveVerdict,
 ): DaemonJobStep {
   const status = statusOf(job, counts, now);
+  if (waves) status.rollout = waves.rollout;
   const events: JobEvent[] = [];
   const finished = daemonJobFinishedAs(job);
   if (finished) return { status, events, slots: 0, ...expiry(job, now) };
   suspendOrResume(job, status, events, now);
   const end = runEnd({ ...job, status }, now) ?? failureTarget(job, status, counts, now);
-  const isOpen = counts.Active + counts.Offline + counts.Ready + counts.Waiting > 0;
-  const isDue = end !== undefined || (job.spec.until === undefined && !job.spec.suspend);
+  const isOpen = counts.Active + counts.Assigned + counts.Offline + counts.Ready + counts.Waiting > 0;
+  const isDue = end !== undefined || mayEnd(job, counts, now);
   if (!isOpen && isDue) finish(status, counts, events, now);
   const mayStart = !end && !job.spec.suspend && !job.metadata.deletionTimestamp;
-  const delay = isOpen || !isDue ? nextChangeMs(job, status, now) : undefined;
+  const delay = isOpen || !isDue ? nextChangeMs(job, status, now, waves?.requeueAt) : undefined;
   return {
     status,
     events,
-    slots: mayStart ? Math.max(0, slotsOf(job, counts) - counts.Active - granted) : 0,
+    slots: mayStart ? Math.max(0, slotsOf(job, counts) - counts.Active - counts.Assigned - granted) : 0,
     ...(delay !== undefined && { requeueAfterMs: delay }),
     isExpired: false,
   };
@@ -86,25 +90,38 @@ function total(counts: HostCounts): number {
   return Object.values(counts).reduce((sum, count) => sum + count, 0);
 }
 
+/** Without hosts a job with a start time waits for it: hosts may join until then. */
+function mayEnd({ spec }: DaemonJob, counts: HostCounts, now: number): boolean {
+  if (spec.until !== undefined) return false;
+  if (spec.startAt === undefined) return !spec.suspend;
+  return total(counts) > 0 || now >= instantOnHost(spec.startAt, undefined);
+}
+
+function hasBegun(counts: HostCounts): boolean {
+  return counts.Active + counts.Succeeded + counts.Failed + counts.Missed > 0;
+}
+
 /** The status of a new run keeps nothing of the last one. */
 function statusOf(job: DaemonJob, counts: HostCounts, now: number): DaemonJobStatus {
   const run = runOf(job);
   const isSame = (job.status?.run ?? run) === run;
-  const { startTime, completionTime, conditions } = isSame ? (job.status ?? {}) : {};
-  const started = startTime ?? (job.spec.suspend ? undefined : toTimestamp(now));
+  const { startTime, completionTime, conditions, rollout } = isSame ? (job.status ?? {}) : {};
+  const isIdle = job.spec.suspend || (job.spec.startAt !== undefined && !hasBegun(counts));
+  const started = startTime ?? (isIdle ? undefined : toTimestamp(now));
   return {
     ...(job.metadata.generation !== undefined && { observedGeneration: job.metadata.generation }),
     run,
     ...(started && { startTime: started }),
     ...(completionTime && { completionTime }),
     ...(conditions && { conditions }),
+    ...(rollout && { rollout }),
     hosts: total(counts),
     active: counts.Active,
     succeeded: counts.Succeeded,
     failed: counts.Failed,
     missed: counts.Missed,
     offline: counts.Offline,
-    waiting: counts.Ready + counts.Waiting,
+    waiting: counts.Ready + counts.Waiting + counts.Assigned,
   };
 }
 
@@ -119,8 +136,10 @@ function failureTarget(
   const left = suspend ? undefined : untilEndMs(status.startTime, activeDeadlineSeconds, now);
   const allowed = maxFailed === undefined ? undefined : scaledAmount(maxFailed, total(counts), Math.floor);
   let end: RunEnd | undefined;
+  const budget = status.rollout?.failure;
   if (left !== undefined && left <= 0)
     end = { kind: 'Stopped', reason: DEADLINE, message: 'Job was active longer than specified deadline' };
+  else if (budget !== undefined) end = { kind: 'Closed', reason: BUDGET, message: budget };
   else if (allowed !== undefined && counts.Failed > allowed) {
     const text = countText(counts.Failed, 'host has failed', 'hosts have failed');
     end = { kind: 'Closed', reason: BUDGET, message: `${text}, ${allowed} may` };
@@ -162,14 +181,21 @@ function suspendOrResume(
   const [reason, message] = isSuspended ? ['JobSuspended', 'Job suspended'] : ['JobResumed', 'Job resumed'];
   const next = { type: 'Suspended', status: isSuspended ? 'True' : 'False', reason, message } as const;
   status.conditions = withCondition(status.conditions, next, at);
-  if (!isSuspended) status.startTime = at;
+  if (!isSuspended && status.startTime !== undefined) status.startTime = at;
   events.push({ type: 'Normal', reason: isSuspended ? 'Suspended' : 'Resumed', message });
 }
 
-function nextChangeMs({ spec }: DaemonJob, status: DaemonJobStatus, now: number): number | undefined {
+function nextChangeMs(
+  { spec }: DaemonJob,
+  status: DaemonJobStatus,
+  now: number,
+  waveAt: number | undefined,
+): number | undefined {
   const delays = [
+    waveAt === undefined ? undefined : waveAt - now,
     spec.suspend ? undefined : untilEndMs(status.startTime, spec.activeDeadlineSeconds, now),
     spec.until === undefined ? undefined : Date.parse(spec.until) - now,
+    spec.startAt === undefined ? undefined : instantOnHost(spec.startAt, undefined) - now,
   ].filter((delay) => delay !== undefined && delay > 0);
   return delays.length > 0 ? Math.max(1, Math.min(...(delays as number[]))) : undefined;
 }

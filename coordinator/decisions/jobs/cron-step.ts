@@ -4,15 +4,10 @@ import { parseSchedule, scheduleProblems } from '../../../shared/calendar/job-sc
 import { timeZone } from '../../../shared/calendar/time-zone.js';
 import { type CronJob, finishedAs, type Job } from '../../../shared/kube/jobs/job-types.js';
 import { toTimestamp } from '../../../shared/kube/objects/meta.js';
+import { type CronEvent, surplusHistory, updateActive } from './cron-history.js';
 
 /** Above this many missed times, upstream reports a probable clock error. */
 const MANY_MISSED = 100;
-
-interface CronEvent {
-  type: 'Normal' | 'Warning';
-  reason: string;
-  message: string;
-}
 
 export interface CronStep {
   status: NonNullable<CronJob['status']>;
@@ -27,8 +22,12 @@ export interface CronStep {
 
 /** Decides from the CronJob and the Jobs that it owns. `now` in ms since the epoch. */
 export function cronStep(cronJob: CronJob, jobs: readonly Job[], now: number): CronStep {
-  const step: CronStep = { status: { ...cronJob.status }, events: [], remove: surplusHistory(cronJob, jobs) };
-  updateActive(step, jobs);
+  const step: CronStep = {
+    status: { ...cronJob.status },
+    events: [],
+    remove: surplusHistory(cronJob, jobs, finishedAs),
+  };
+  updateActive(step, jobs, finishedAs);
   const { spec, metadata } = cronJob;
   if (metadata.deletionTimestamp) return step;
   const zone = timeZone(spec.timeZone ?? 'UTC');
@@ -87,53 +86,6 @@ function startAt(step: CronStep, { spec }: CronJob, jobs: readonly Job[], due: n
   if (spec.concurrencyPolicy === 'Replace')
     step.remove.push(...jobs.filter(({ metadata }) => active.has(metadata.uid)));
   step.due = due;
-}
-
-/** Removes Jobs that have finished or are gone from `status.active`. */
-function updateActive(step: CronStep, jobs: readonly Job[]): void {
-  const { status, events } = step;
-  const byUid = new Map(jobs.map((job) => [job.metadata.uid, job]));
-  const listed = status.active ?? [];
-  const active = listed.filter(({ uid, name }) => {
-    const job = byUid.get(uid);
-    if (!job)
-      events.push({ type: 'Normal', reason: 'MissingJob', message: `Active job went missing: ${name}` });
-    const end = job && finishedAs(job);
-    if (end)
-      events.push({
-        type: 'Normal',
-        reason: 'SawCompletedJob',
-        message: `Saw completed job: ${name}, condition: ${end}`,
-      });
-    return job !== undefined && end === undefined;
-  });
-  for (const job of jobs) {
-    const { name, uid } = job.metadata;
-    if (!finishedAs(job) && !listed.some((one) => one.uid === uid))
-      warn(step, 'UnexpectedJob', `Saw a job that the controller did not create or forgot: ${name}`);
-    const end = finishedAs(job) === 'Complete' ? job.status?.completionTime : undefined;
-    if (end && Date.parse(end) > (Date.parse(status.lastSuccessfulTime ?? '') || 0))
-      status.lastSuccessfulTime = end;
-  }
-  if (active.length > 0) status.active = active;
-  else delete status.active;
-}
-
-/** Returns the oldest finished Jobs above the limits. */
-function surplusHistory({ spec }: CronJob, jobs: readonly Job[]): Job[] {
-  const limits = { Complete: spec.successfulJobsHistoryLimit, Failed: spec.failedJobsHistoryLimit };
-  return (['Complete', 'Failed'] as const).flatMap((end) => {
-    const limit = limits[end];
-    const finished = jobs.filter((job) => finishedAs(job) === end && !job.metadata.deletionTimestamp);
-    if (limit === undefined || finished.length <= limit) return [];
-    return finished.sort(oldestFirst).slice(0, finished.length - limit);
-  });
-}
-
-/** A Job that never started is the newest (`byJobStartTime`). */
-function oldestFirst(a: Job, b: Job): number {
-  const start = ({ status }: Job) => Date.parse(status?.startTime ?? '') || Number.MAX_SAFE_INTEGER;
-  return start(a) - start(b) || (a.metadata.name < b.metadata.name ? -1 : 1);
 }
 
 /** Returns the Job for a due time. Its name is the same after a restart, so it is created only once. */

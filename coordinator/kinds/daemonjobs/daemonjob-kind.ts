@@ -1,5 +1,9 @@
 /** fleet.everynode.dev/v1 DaemonJob. */
-import { type DaemonJob, daemonJobFinishedAs } from '../../../shared/kube/daemonjobs/daemonjob-types.js';
+import {
+  type DaemonJob,
+  type DaemonJobSpec,
+  daemonJobFinishedAs,
+} from '../../../shared/kube/daemonjobs/daemonjob-types.js';
 import { isConditionTrue } from '../../../shared/kube/objects/conditions.js';
 import { FLEET_GROUP } from '../../../shared/kube/objects/meta.js';
 import { setPodTemplateDefaults } from '../../../shared/kube/pods/pod-defaults.js';
@@ -12,11 +16,13 @@ import { AGE_COLUMN, column, NAME_COLUMN, NONE, wideColumn } from '../table-colu
 import { semanticallyEqual } from '../validation/semantic-equality.js';
 import { validateDaemonJob, validateDaemonJobUpdate } from './daemonjob-validation.js';
 
-const TEMPLATE = 'spec.template.spec';
-
 function setDefaults(job: DaemonJob): void {
   job.spec ??= { template: { spec: { containers: [] } } };
-  const { spec } = job;
+  setDaemonJobSpecDefaults(job.spec);
+}
+
+/** Sets defaults of a DaemonJob or of a CronDaemonJob's template in place. */
+export function setDaemonJobSpecDefaults(spec: DaemonJobSpec): void {
   spec.template ??= { spec: { containers: [] } };
   spec.template.spec ??= { containers: [] };
   spec.template.spec.restartPolicy ??= 'Never';
@@ -29,6 +35,11 @@ function setDefaults(job: DaemonJob): void {
   spec.parallelism ??= '100%';
   spec.suspend ??= false;
   spec.run ??= 1;
+}
+
+/** `path` names the Pod's spec in the object that the client sent. */
+export function daemonJobWarnings({ template }: DaemonJobSpec, path: string): string[] {
+  return [...unsupportedFields(template.spec, path), ...secretEnvironmentWarnings(template.spec, path)];
 }
 
 function durationOf({ status }: DaemonJob, now: number): string {
@@ -74,6 +85,7 @@ export const daemonJobKind: Kind<DaemonJob> = {
     column('Duration', 'string', 'Time from its start to its end.', durationOf),
     AGE_COLUMN,
     wideColumn('Waiting', 'integer', 'Hosts that have not started.', ({ status }) => status?.waiting ?? 0),
+    wideColumn('Start At', 'string', 'When hosts start.', ({ spec }) => spec.startAt ?? NONE),
     wideColumn('Until', 'string', 'When hosts may start at the latest.', ({ spec }) => spec.until ?? NONE),
     wideColumn('Run', 'integer', 'Number of the run.', ({ spec }) => spec.run ?? 1),
     wideColumn('Containers', 'string', 'Names of the containers.', ({ spec }) =>
@@ -100,8 +112,5 @@ export const daemonJobKind: Kind<DaemonJob> = {
   validate: validateDaemonJob,
   validateUpdate: validateDaemonJobUpdate,
   validateStatusUpdate: () => [],
-  warnings: ({ spec }) => [
-    ...unsupportedFields(spec.template.spec, TEMPLATE),
-    ...secretEnvironmentWarnings(spec.template.spec, TEMPLATE),
-  ],
+  warnings: ({ spec }) => daemonJobWarnings(spec, 'spec.template.spec'),
 };

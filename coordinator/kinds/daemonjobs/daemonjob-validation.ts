@@ -1,6 +1,9 @@
 /** Validation of DaemonJobs. Fields that a Job also has are checked with upstream's texts. */
+import { parseDateInput } from '../../../shared/calendar/date-text.js';
+import { START_ANNOTATION } from '../../../shared/kube/daemonjobs/daemonjob-start.js';
 import {
   type DaemonJob,
+  type DaemonJobSpec,
   ENDED_ANNOTATION,
   RETRY_RULES,
 } from '../../../shared/kube/daemonjobs/daemonjob-types.js';
@@ -13,23 +16,34 @@ import { FIELD_IMMUTABLE, forbidden, invalidValue, notSupported } from '../valid
 import { dnsSubdomainProblems } from '../validation/name-rules.js';
 import { semanticallyEqual } from '../validation/semantic-equality.js';
 
-const NUMBERS = ['backoffLimit', 'activeDeadlineSeconds', 'ttlSecondsAfterFinished'] as const;
+const NUMBERS = [
+  'backoffLimit',
+  'activeDeadlineSeconds',
+  'ttlSecondsAfterFinished',
+  'startingDeadlineSeconds',
+] as const;
 const AMOUNTS = ['parallelism', 'maxFailed'] as const;
 
 export function validateDaemonJob({ spec }: DaemonJob): FieldError[] {
+  return validateDaemonJobSpec(spec, 'spec');
+}
+
+/** `path`: of the spec in the object that the client sent. */
+export function validateDaemonJobSpec(spec: DaemonJobSpec, path: string): FieldError[] {
   return [
-    ...NUMBERS.flatMap((key) => validateNonNegative(spec[key], `spec.${key}`)),
+    ...NUMBERS.flatMap((key) => validateNonNegative(spec[key], `${path}.${key}`)),
     ...AMOUNTS.flatMap((key) => [
-      ...validateIntOrPercent(spec[key], `spec.${key}`),
-      ...validateAtMostAll(spec[key], `spec.${key}`),
+      ...validateIntOrPercent(spec[key], `${path}.${key}`),
+      ...validateAtMostAll(spec[key], `${path}.${key}`),
     ]),
-    ...validatePositiveInt32(spec.run, 'spec.run'),
-    ...validateRetry(spec),
-    ...validateUntil(spec.until),
-    ...validatePolicyName(spec.rolloutPolicyName),
-    ...validatePodTemplate(spec.template, 'spec.template'),
-    ...validateRestartPolicy(spec),
-    ...validateAnnotations(spec),
+    ...validatePositiveInt32(spec.run, `${path}.run`),
+    ...validateRetry(spec, path),
+    ...validateStart(spec, path),
+    ...validateUntil(spec.until, `${path}.until`),
+    ...validatePolicyName(spec.rolloutPolicyName, `${path}.rolloutPolicyName`),
+    ...validatePodTemplate(spec.template, `${path}.template`),
+    ...validateRestartPolicy(spec, path),
+    ...validateAnnotations(spec, path),
   ];
 }
 
@@ -40,39 +54,54 @@ export function validateDaemonJobUpdate(next: DaemonJob, current: DaemonJob): Fi
     errors.push(invalidValue('spec.template', 'object', FIELD_IMMUTABLE));
   if (next.spec.retry !== current.spec.retry)
     errors.push(invalidValue('spec.retry', next.spec.retry, FIELD_IMMUTABLE));
+  if (next.spec.startAt !== current.spec.startAt)
+    errors.push(invalidValue('spec.startAt', next.spec.startAt, FIELD_IMMUTABLE));
   const before = current.spec.run ?? 1;
   if ((next.spec.run ?? 1) < before)
     errors.push(invalidValue('spec.run', next.spec.run ?? 1, `must not be less than ${before}`));
   return errors;
 }
 
-function validateRetry({ retry, backoffLimit = 0 }: DaemonJob['spec']): FieldError[] {
+function validateRetry({ retry, backoffLimit = 0 }: DaemonJobSpec, path: string): FieldError[] {
   if (retry !== undefined && !RETRY_RULES.includes(retry))
-    return [notSupported('spec.retry', retry, RETRY_RULES)];
+    return [notSupported(`${path}.retry`, retry, RETRY_RULES)];
   if (retry !== 'AtMostOnce' || backoffLimit === 0) return [];
-  return [invalidValue('spec.backoffLimit', backoffLimit, 'must be 0 when retry is AtMostOnce')];
+  return [invalidValue(`${path}.backoffLimit`, backoffLimit, 'must be 0 when retry is AtMostOnce')];
 }
 
-function validateUntil(until: string | undefined): FieldError[] {
+const START_FORMAT =
+  'must be a time like 2026-12-24T03:00:00 (local to each host) or 2026-12-24T03:00:00Z (the same moment everywhere)';
+
+function validateStart({ startAt, startingDeadlineSeconds }: DaemonJobSpec, path: string): FieldError[] {
+  if (startAt === undefined) {
+    if (startingDeadlineSeconds === undefined) return [];
+    return [forbidden(`${path}.startingDeadlineSeconds`, 'needs startAt: set it, or use until')];
+  }
+  return parseDateInput(startAt) ? [] : [invalidValue(`${path}.startAt`, startAt, START_FORMAT)];
+}
+
+function validateUntil(until: string | undefined, field: string): FieldError[] {
   if (until === undefined || isTimeText(until)) return [];
-  return [invalidValue('spec.until', until, 'must be a time such as 2026-12-24T18:00:00Z')];
+  return [invalidValue(field, until, 'must be a time such as 2026-12-24T18:00:00Z')];
 }
 
-function validatePolicyName(name: string | undefined): FieldError[] {
+function validatePolicyName(name: string | undefined, field: string): FieldError[] {
   if (name === undefined) return [];
-  return dnsSubdomainProblems(name).map((problem) => invalidValue('spec.rolloutPolicyName', name, problem));
+  return dnsSubdomainProblems(name).map((problem) => invalidValue(field, name, problem));
 }
 
 /** A container that the host restarts would run again without being counted. */
-function validateRestartPolicy({ template }: DaemonJob['spec']): FieldError[] {
+function validateRestartPolicy({ template }: DaemonJobSpec, path: string): FieldError[] {
   const { restartPolicy } = template.spec;
   if (restartPolicy === 'Never') return [];
-  return [notSupported('spec.template.spec.restartPolicy', restartPolicy ?? '', ['Never'])];
+  return [notSupported(`${path}.template.spec.restartPolicy`, restartPolicy ?? '', ['Never'])];
 }
 
-/** Hosts would report the Pods as ended and start nothing. */
-function validateAnnotations({ template }: DaemonJob['spec']): FieldError[] {
-  if (template.metadata?.annotations?.[ENDED_ANNOTATION] === undefined) return [];
-  const field = `spec.template.metadata.annotations[${ENDED_ANNOTATION}]`;
-  return [forbidden(field, 'is set by the DaemonJob controller: remove it from the template')];
+/** Hosts would report the Pods as ended and start nothing, or start them at another time. */
+function validateAnnotations({ template }: DaemonJobSpec, path: string): FieldError[] {
+  return [ENDED_ANNOTATION, START_ANNOTATION].flatMap((annotation) => {
+    if (template.metadata?.annotations?.[annotation] === undefined) return [];
+    const field = `${path}.template.metadata.annotations[${annotation}]`;
+    return [forbidden(field, 'is set by the DaemonJob controller: remove it from the template')];
+  });
 }

@@ -1,20 +1,14 @@
 /** batch/v1 CronJob. */
-import { scheduleProblems } from '../../../shared/calendar/job-schedule.js';
-import { timeZone } from '../../../shared/calendar/time-zone.js';
 import type { CronJob } from '../../../shared/kube/jobs/job-types.js';
 import { ageText } from '../duration-text.js';
 import type { FieldError, Kind } from '../kind.js';
 import { STANDARD_VERBS, STATUS_VERBS } from '../kind.js';
-import { validateNonNegative } from '../pods/spec-validation/value-validation.js';
 import { AGE_COLUMN, column, labelsText, NAME_COLUMN, NONE, wideColumn } from '../table-column.js';
-import { invalidValue, notSupported, required } from '../validation/field-error.js';
+import { invalidValue, notSupported } from '../validation/field-error.js';
 import { semanticallyEqual } from '../validation/semantic-equality.js';
+import { validateCronFields, validateCronName } from './cron-validation.js';
 import { containerImages, containerNames, jobWarnings, setJobSpecDefaults } from './job-kind.js';
 import { validateJobSpec } from './job-validation.js';
-
-const POLICIES = ['Allow', 'Forbid', 'Replace'];
-/** A Job's name is the CronJob's name and 11 more characters. Labels have at most 63. */
-const MAX_NAME = 52;
 
 function setDefaults(cronJob: CronJob): void {
   cronJob.spec ??= { schedule: '', jobTemplate: { spec: { template: { spec: { containers: [] } } } } };
@@ -51,15 +45,8 @@ function prepareForUpdate(next: CronJob, current: CronJob): void {
 function validateCronJob({ spec }: CronJob): FieldError[] {
   const { selector, manualSelector } = spec.jobTemplate.spec;
   const errors = [
-    ...validateSchedule(spec.schedule, 'spec.schedule'),
-    ...validateNonNegative(spec.startingDeadlineSeconds, 'spec.startingDeadlineSeconds'),
-    ...validateTimeZone(spec.timeZone, 'spec.timeZone'),
-    ...(POLICIES.includes(spec.concurrencyPolicy ?? '')
-      ? []
-      : [notSupported('spec.concurrencyPolicy', spec.concurrencyPolicy, POLICIES)]),
+    ...validateCronFields(spec),
     ...validateJobSpec(spec.jobTemplate.spec, 'spec.jobTemplate.spec'),
-    ...validateNonNegative(spec.successfulJobsHistoryLimit, 'spec.successfulJobsHistoryLimit'),
-    ...validateNonNegative(spec.failedJobsHistoryLimit, 'spec.failedJobsHistoryLimit'),
   ];
   if (selector !== undefined)
     errors.push(
@@ -68,30 +55,6 @@ function validateCronJob({ spec }: CronJob): FieldError[] {
   if (manualSelector)
     errors.push(notSupported('spec.jobTemplate.spec.manualSelector', manualSelector, ['nil', 'false']));
   return errors;
-}
-
-function validateSchedule(schedule: string | undefined, field: string): FieldError[] {
-  if (!schedule) return [required(field)];
-  if (schedule.includes('TZ'))
-    return [
-      invalidValue(field, schedule, 'cannot use TZ or CRON_TZ in schedule, use timeZone field instead'),
-    ];
-  return scheduleProblems(schedule).map((problem) => invalidValue(field, schedule, problem));
-}
-
-function validateTimeZone(name: string | undefined, field: string): FieldError[] {
-  if (name === undefined) return [];
-  if (name === '') return [invalidValue(field, name, 'timeZone must be nil or non-empty string')];
-  if (name.toLowerCase() === 'local') {
-    const detail = 'timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones';
-    return [invalidValue(field, name, detail)];
-  }
-  return timeZone(name) ? [] : [invalidValue(field, name, `unknown time zone ${name}`)];
-}
-
-function validateName({ metadata: { name } }: CronJob): FieldError[] {
-  if (name.length <= MAX_NAME) return [];
-  return [invalidValue('metadata.name', name, `must be no more than ${MAX_NAME} characters`)];
 }
 
 export const cronJobKind: Kind<CronJob> = {
@@ -138,7 +101,7 @@ export const cronJobKind: Kind<CronJob> = {
     next.spec = current.spec;
   },
   validate: validateCronJob,
-  validateCreate: validateName,
+  validateCreate: validateCronName,
   validateUpdate: () => [],
   validateStatusUpdate: () => [],
   warnings: ({ spec }) => jobWarnings(spec.jobTemplate.spec, 'spec.jobTemplate.spec.template.spec'),

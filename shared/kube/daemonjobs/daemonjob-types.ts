@@ -2,6 +2,7 @@
 import { type Condition, isConditionTrue } from '../objects/conditions.js';
 import { controllerOf, type IntOrString, type KubeObject, type Timestamp } from '../objects/meta.js';
 import type { Pod, PodTemplateSpec } from '../pods/pod-types.js';
+import type { RolloutPhase } from '../rollouts/rollout-types.js';
 
 /** Keeps an ended Pod stored until its end is in the result of its host. */
 export const DAEMON_JOB_TRACKING = 'fleet.everynode.dev/daemonjob-tracking';
@@ -34,6 +35,13 @@ export interface DaemonJobSpec {
   parallelism?: IntOrString;
   /** True: no host starts. Pods that run continue. */
   suspend?: boolean;
+  /**
+   * When hosts start: `2026-12-24T03:00:00` by the local time of each host, or `2026-12-24T03:00:00Z`. They receive their
+   * Pod before. Absent: at once.
+   */
+  startAt?: string;
+  /** How late after `startAt` a host may start. Absent: no limit. */
+  startingDeadlineSeconds?: number;
   /** Hosts may start until this time. Absent: the job ends when each present host has a result. */
   until?: Timestamp;
   /** Hosts that may fail: a number, or a percentage, rounded down. If more fail, no host starts. Absent: no limit. */
@@ -43,6 +51,30 @@ export interface DaemonJobSpec {
   run?: number;
   /** RolloutPolicy of the namespace whose windows, freezes and pauses apply to the starts. */
   rolloutPolicyName?: string;
+}
+
+/** Hosts of one wave. */
+interface DaemonJobWave {
+  name: string;
+  hosts: number;
+  succeeded: number;
+  failed: number;
+  missed: number;
+  offline: number;
+}
+
+/** How far a job with the waves of a RolloutPolicy has come. */
+export interface DaemonJobRollout {
+  phase: RolloutPhase;
+  message: string;
+  /** The last open wave. Empty: none. */
+  wave: string;
+  startTime: Timestamp;
+  soakingSince?: Timestamp;
+  completionTime?: Timestamp;
+  /** Why no further host starts. */
+  failure?: string;
+  waves: DaemonJobWave[];
 }
 
 /** `succeeded + failed + missed + active + offline + waiting = hosts`. */
@@ -64,6 +96,8 @@ export interface DaemonJobStatus {
   offline?: number;
   /** Hosts that have not started: no free slot, suspended, outside a window, or between two attempts. */
   waiting?: number;
+  /** Absent without waves. */
+  rollout?: DaemonJobRollout;
 }
 
 export interface DaemonJob extends KubeObject {

@@ -292,6 +292,8 @@ describe('a DaemonJob', () => {
       await fixture.run(6);
       assert.deepEqual(fixture.phases(), ['node-2=Succeeded', 'node-3=Succeeded']);
       assert.equal(finishedAs(fixture), undefined);
+      const text = 'FailedResult Error storing the result of host node-1: refused by a webhook';
+      assert.ok(fixture.events.includes(text), fixture.events.join('\n'));
       isRefusing = false;
       await fixture.run(3, 600_000);
       assert.equal(finishedAs(fixture), 'Complete');

@@ -62,6 +62,7 @@ const REQUIRED: Record<string, object> = {
     },
   },
   ClusterRoleBinding: { roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'r' } },
+  CronDaemonJob: { spec: { schedule: '@daily', jobTemplate: { spec: JOB_SPEC } } },
   DaemonJob: { spec: JOB_SPEC },
   DaemonJobResult: { nodeName: 'n1', phase: 'Succeeded', run: 1, attempts: 1, failures: 0 },
   Deployment: { spec: WORKLOAD_SPEC },

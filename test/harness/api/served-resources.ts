@@ -33,6 +33,7 @@ const ROWS: [root: string, resource: string, namespaced: boolean, subresources?:
   ['/apis/coordination.k8s.io/v1', 'leases', NAMESPACED],
   ['/apis/discovery.k8s.io/v1', 'endpointslices', NAMESPACED],
   ['/apis/events.k8s.io/v1', 'events', NAMESPACED],
+  ['/apis/fleet.everynode.dev/v1', 'crondaemonjobs', NAMESPACED, 'status'],
   ['/apis/fleet.everynode.dev/v1', 'daemonjobs', NAMESPACED, 'status'],
   ['/apis/fleet.everynode.dev/v1', 'daemonjobresults', NAMESPACED],
   ['/apis/fleet.everynode.dev/v1', 'hostvalues', NAMESPACED],

@@ -1,7 +1,13 @@
 /** The DaemonJob controller and the scheduler's part over a memory store, with simulated hosts and kills at any write. */
+import { CronDaemonJobController } from '../../../coordinator/controllers/daemonjobs/cron-daemonjob-controller.js';
 import { DaemonJobController } from '../../../coordinator/controllers/daemonjobs/daemonjob-controller.js';
 import type { RecordEvent } from '../../../coordinator/decisions/events/event-occurrence.js';
-import { daemonJobKind, nodeKind, podKind } from '../../../coordinator/kinds/index.js';
+import { cronDaemonJobKind, daemonJobKind, nodeKind, podKind } from '../../../coordinator/kinds/index.js';
+import type {
+  CronDaemonJob,
+  CronDaemonJobSpec,
+} from '../../../shared/kube/daemonjobs/cron-daemonjob-types.js';
+import { startRulesOf } from '../../../shared/kube/daemonjobs/daemonjob-start.js';
 import {
   type DaemonJob,
   type DaemonJobResult,
@@ -30,7 +36,7 @@ export class DaemonJobFixture {
   readonly successes = new Map<string, number>();
   readonly #ending: Ending;
   readonly #offline = new Set<string>();
-  #controller: DaemonJobController | undefined;
+  #controllers: { stop(): Promise<void>; onClockStep(): void }[] = [];
 
   static async start(hosts: number, ending: Ending, kill?: Kill): Promise<DaemonJobFixture> {
     const fixture = new DaemonJobFixture(await startControlPlane(), ending, kill);
@@ -50,11 +56,12 @@ export class DaemonJobFixture {
       this.events.push(`${reason} ${message}`);
     };
     const registry = this.kills.wrap(this.plane.registry);
-    this.#controller = new DaemonJobController({ ...this.plane, registry, recordEvent });
+    const deps = { ...this.plane, registry, recordEvent };
+    this.#controllers = [new DaemonJobController(deps), new CronDaemonJobController(deps)];
   }
 
   async restartController(): Promise<void> {
-    await this.#controller?.stop();
+    await this.#stopControllers();
     await this.plane.settle();
     this.startController();
   }
@@ -69,6 +76,49 @@ export class DaemonJobFixture {
   async changeJob(spec: Partial<DaemonJobSpec>): Promise<void> {
     await this.plane.registry.modify(daemonJobKind, { namespace: NAMESPACE, name: NAME }, (job) => {
       Object.assign(job.spec, spec);
+    });
+    await this.plane.settle();
+  }
+
+  async #stopControllers(): Promise<void> {
+    await Promise.all(this.#controllers.map((controller) => controller.stop()));
+  }
+
+  /** Steps the wall clock, as the coordinator notices it. */
+  async stepWallClock(byMs: number): Promise<void> {
+    this.plane.clock.stepWallClock(byMs);
+    for (const controller of this.#controllers) controller.onClockStep();
+    await this.plane.settle();
+  }
+
+  async createCron(spec: Partial<CronDaemonJobSpec>): Promise<void> {
+    const template = { spec: { containers: [{ name: 'work', image: 'work:1' }] } };
+    const body = { metadata: { name: NAME }, spec: { jobTemplate: { spec: { template } }, ...spec } };
+    await this.plane.registry.create(cronDaemonJobKind, NAMESPACE, body);
+    await this.plane.settle();
+  }
+
+  async changeCron(spec: Partial<CronDaemonJobSpec>): Promise<void> {
+    await this.plane.registry.modify(cronDaemonJobKind, { namespace: NAMESPACE, name: NAME }, (cron) => {
+      Object.assign(cron.spec, spec);
+    });
+    await this.plane.settle();
+  }
+
+  cron(): CronDaemonJob | undefined {
+    return this.plane.informers.cronDaemonJobs.get({ namespace: NAMESPACE, name: NAME });
+  }
+
+  /** Returns all DaemonJobs, by name. */
+  jobs(): DaemonJob[] {
+    return [...this.plane.informers.daemonJobs.list()].sort((a, b) =>
+      a.metadata.name < b.metadata.name ? -1 : 1,
+    );
+  }
+
+  async setTimeZone(nodeName: string, zone: string): Promise<void> {
+    await this.plane.registry.modify(nodeKind, { name: nodeName }, ({ metadata }) => {
+      metadata.labels = { ...metadata.labels, 'fleet.everynode.dev/time-zone': zone.replaceAll('/', '.') };
     });
     await this.plane.settle();
   }
@@ -139,7 +189,10 @@ export class DaemonJobFixture {
       this.created.set(nodeName, uids.add(pod.metadata.uid ?? ''));
       if (this.#offline.has(nodeName)) continue;
       const attempt = Number(pod.metadata.name.split('.').at(-1));
-      const phase = pod.metadata.deletionTimestamp ? 'Failed' : this.#ending(nodeName, attempt);
+      const waits = Date.parse(startRulesOf(pod)?.at ?? '') > this.plane.clock.now();
+      if (waits && !pod.metadata.deletionTimestamp) continue;
+      const ending = this.#ending(nodeName, attempt);
+      const phase = waits ? undefined : pod.metadata.deletionTimestamp ? 'Failed' : ending;
       if (phase && !isPodTerminal(pod)) await this.#end(pod, nodeName, phase);
       if (pod.metadata.deletionTimestamp)
         await this.plane.registry.confirmStopped(pod.metadata, pod.metadata.uid ?? '');
@@ -171,7 +224,7 @@ export class DaemonJobFixture {
   }
 
   async stop(): Promise<void> {
-    await this.#controller?.stop();
+    await this.#stopControllers();
     await this.plane.stop();
   }
 }

@@ -82,6 +82,8 @@ async function main(socketPath: string, dataDir: string): Promise<void> {
       probed: () => undefined,
     },
     clock: systemClock,
+    wallClock: systemClock,
+    coordinatorNow: () => undefined,
     log: silentLogger,
     facts: () => ({
       nodeName: OWNER.nodeName,

@@ -20,6 +20,11 @@ export class PodFixture extends PodHostFixture {
     this.#manual = clock;
   }
 
+  /** Steps the host's wall clock. Timers are not affected. */
+  stepWallClock(byMs: number): void {
+    this.#manual.stepWallClock(byMs);
+  }
+
   /** Runs everything that is due, then advances the clock. */
   async pass(ms: number): Promise<void> {
     for (let round = 0; round < 20; round += 1) await settle();

@@ -54,6 +54,8 @@ export class PodHostFixture implements PodSource {
   readonly config = new Map<string, ConfigMap | Secret>();
   /** The ServiceAccount token for every Pod that requests one. */
   token = '';
+  /** The coordinator's time. Undefined: not received since the boot. */
+  coordinatorMs: number | undefined;
   readonly statuses = new Map<string, PodStatus>();
   readonly removed: string[] = [];
   /** `reason: message`, oldest first. */
@@ -242,6 +244,8 @@ export class PodHostFixture implements PodSource {
         putEvent: ({ reason, message }) => void this.events.push(`${reason}: ${message}`),
       },
       clock: this.clock,
+      wallClock: this.clock,
+      coordinatorNow: () => this.coordinatorMs,
       log: silentLogger,
       facts: () => this.facts,
     };

@@ -19,7 +19,7 @@ import type { Pod, PodPhase } from '../../../shared/kube/pods/pod-types.js';
 import { viewOf } from '../../harness/pods/pod-views.js';
 
 const NOW = Date.parse('2026-01-01T12:00:00Z');
-const NONE = { Succeeded: 0, Failed: 0, Missed: 0, Active: 0, Offline: 0, Ready: 0, Waiting: 0 };
+const NONE = { Succeeded: 0, Failed: 0, Missed: 0, Active: 0, Assigned: 0, Offline: 0, Ready: 0, Waiting: 0 };
 
 function job(spec: Partial<DaemonJobSpec> = {}): DaemonJob {
   const template = { spec: { restartPolicy: 'Never', containers: [{ name: 'work', image: 'work:1' }] } };

@@ -1,0 +1,68 @@
+/** Whether a host may start a Pod of a DaemonJob now: by its start time, its windows, and other runs of its series. */
+import { MISS_SCHEDULE, REPLACED, type StartRules } from '../../../shared/kube/daemonjobs/daemonjob-start.js';
+import { toTimestamp } from '../../../shared/kube/objects/meta.js';
+import type { Rejection } from '../admission/pod-admission.js';
+import { windowWait } from '../handovers/handover-step.js';
+
+/** A Pod of another run of the same CronDaemonJob on this host. `ending`: the host is ending it. */
+export interface SeriesPod {
+  uid: string;
+  /** When its run was due, ms since the epoch. */
+  at: number;
+  state: 'waiting' | 'running' | 'ending';
+}
+
+/** Inputs of the decision. Times in ms since the epoch. */
+export interface StartFacts {
+  rules: StartRules;
+  /** By the host's wall clock, which may jump. */
+  wallMs: number;
+  /** The coordinator's time; undefined if none was received since the host booted. */
+  coordinatorMs: number | undefined;
+  others: readonly SeriesPod[];
+}
+
+/** `wait`: after how many ms to check again, and the Pods to end before. `missed`: the Pod never starts. */
+export type StartGate =
+  | { kind: 'open' }
+  | { kind: 'wait'; message: string; againMs: number; replaces: readonly string[] }
+  | { kind: 'missed'; rejection: Rejection };
+
+/** Longest wait without a check, so that a step of the host's clock is noticed. */
+const LONGEST_WAIT_MS = 30_000;
+/** Interval of checks whether another run has ended. */
+const RUN_POLL_MS = 1_000;
+
+/** The start time and the deadline follow the host's wall clock, because the host may be offline for days. */
+export function startGate({ rules, wallMs, coordinatorMs, others }: StartFacts): StartGate {
+  const { at, before, windows } = rules;
+  const atMs = at === undefined ? Number.NEGATIVE_INFINITY : Date.parse(at);
+  if (wallMs < atMs) return wait(`starts at ${at}`, atMs - wallMs);
+  if (before !== undefined && wallMs >= Date.parse(before)) {
+    const message = `Missed scheduled time to start a job: ${at ?? toTimestamp(wallMs)}`;
+    return { kind: 'missed', rejection: { reason: MISS_SCHEDULE, message } };
+  }
+  const blocked = otherRuns(rules, atMs, others);
+  if (blocked) return blocked;
+  if (!windows) return { kind: 'open' };
+  if (coordinatorMs === undefined)
+    return wait('the host has not received the time from the coordinator since it booted', LONGEST_WAIT_MS);
+  const closed = windowWait(windows, coordinatorMs);
+  return closed ? wait(closed.message, closed.againMs ?? LONGEST_WAIT_MS) : { kind: 'open' };
+}
+
+function wait(message: string, againMs: number, replaces: readonly string[] = []): StartGate {
+  return { kind: 'wait', message, againMs: Math.min(againMs, LONGEST_WAIT_MS), replaces };
+}
+
+function otherRuns({ series }: StartRules, at: number, others: readonly SeriesPod[]): StartGate | undefined {
+  if (!series || series.concurrency === 'Allow') return undefined;
+  const running = others.filter(({ state }) => state !== 'waiting');
+  if (running.length === 0) return undefined;
+  if (series.concurrency === 'Forbid') return wait('an earlier run has not ended', RUN_POLL_MS);
+  if (running.some((other) => other.at > at)) {
+    return { kind: 'missed', rejection: { reason: REPLACED, message: 'a later run has started' } };
+  }
+  const victims = running.filter(({ state }) => state === 'running').map(({ uid }) => uid);
+  return wait('the run that it replaces has not ended', RUN_POLL_MS, victims);
+}

@@ -1,0 +1,151 @@
+/** When each host of a DaemonJob starts its Pod, and the rules that its Pod carries to the host. */
+import { instantOfDateInput, parseDateInput } from '../../../shared/calendar/date-text.js';
+import {
+  compileMaintenanceSchedules,
+  type MaintenanceSchedule,
+  type MaintenanceScheduleSpec,
+} from '../../../shared/calendar/maintenance-schedule.js';
+import { timeZone, timeZoneOfLabel } from '../../../shared/calendar/time-zone.js';
+import {
+  type RunSeries,
+  SERIES_ANNOTATION,
+  type StartRules,
+  startRulesOf,
+  TIME_ZONE_LABEL,
+  WAITS_FOR_START,
+} from '../../../shared/kube/daemonjobs/daemonjob-start.js';
+import type { DaemonJob } from '../../../shared/kube/daemonjobs/daemonjob-types.js';
+import type { HandoverWindow } from '../../../shared/kube/handovers/host-handover.js';
+import { findCondition } from '../../../shared/kube/objects/conditions.js';
+import { toTimestamp } from '../../../shared/kube/objects/meta.js';
+import type { Labels } from '../../../shared/kube/objects/selectors.js';
+import type { Pod } from '../../../shared/kube/pods/pod-types.js';
+import { handoverWindows } from '../handovers/handover-terms.js';
+
+/** When a host may start. Times in ms since the epoch. */
+export interface HostStart {
+  /** Absent: as soon as the Pod is there. */
+  at?: number;
+  /** Later the host has missed the job. Absent: no limit. */
+  before?: number;
+  /** Part of the Pod. */
+  rules: StartRules;
+}
+
+/** `skipped`: the host's clocks are put forward over the start, and the next run starts at the same moment. */
+type StartOfHost = HostStart | 'skipped' | undefined;
+
+/**
+ * What the CronDaemonJob of a run says about it. `next`: start of the next run, like `startAt`. `generation`: of the
+ * CronDaemonJob.
+ */
+export interface SeriesOfJob extends RunSeries {
+  generation?: number;
+  next?: string;
+}
+
+/** Returns the series of a run, or undefined for a DaemonJob that no CronDaemonJob created. */
+export function seriesOf({ metadata }: Pick<DaemonJob, 'metadata'>): SeriesOfJob | undefined {
+  const text = metadata.annotations?.[SERIES_ANNOTATION];
+  if (text === undefined) return undefined;
+  try {
+    const series = JSON.parse(text) as Partial<SeriesOfJob> | null;
+    if (typeof series?.uid !== 'string' || series.concurrency === undefined) return undefined;
+    return { ...series, uid: series.uid, concurrency: series.concurrency };
+  } catch {
+    // Ignore a value that another client wrote.
+    return undefined;
+  }
+}
+
+/** Returns the instant of a start time on a host, in ms since the epoch. A host without a known time zone is in UTC. */
+export function instantOnHost(text: string, labels: Labels | undefined): number {
+  const input = parseDateInput(text);
+  const zone = timeZoneOfLabel(labels?.[TIME_ZONE_LABEL]) ?? timeZone('UTC');
+  return zone && input ? instantOfDateInput(zone, input) : Number.NaN;
+}
+
+/** Returns the start of a job on a host by its own `startAt`, without windows. */
+export function hostStart(job: DaemonJob, labels: Labels | undefined): StartOfHost {
+  const { startAt, startingDeadlineSeconds: deadline } = job.spec;
+  if (startAt === undefined) return undefined;
+  const at = instantOnHost(startAt, labels);
+  const series = seriesOf(job);
+  const ends = [
+    ...(series?.next === undefined ? [] : [instantOnHost(series.next, labels)]),
+    ...(deadline === undefined ? [] : [at + deadline * 1000]),
+  ];
+  const before = ends.length > 0 ? Math.min(...ends) : undefined;
+  if (series?.next !== undefined && instantOnHost(series.next, labels) <= at) return 'skipped';
+  const rules: StartRules = {
+    at: toTimestamp(at),
+    ...(before !== undefined && { before: toTimestamp(before) }),
+    ...(series && { series: { uid: series.uid, concurrency: series.concurrency } }),
+  };
+  return { at, ...(before !== undefined && { before }), rules };
+}
+
+/** Windows of the hosts of one schedule are recomputed after this time, or when the first one is over. */
+const WINDOWS_MS = 3_600_000;
+
+/** Returns a function from a node's labels to its windows. Windows are computed once for the hosts of one schedule. */
+export function compileWindows(times: MaintenanceScheduleSpec): WindowsOf {
+  const classify = compileMaintenanceSchedules(times);
+  const known = new Map<
+    MaintenanceSchedule,
+    { from: number; until: number; windows: HandoverWindow[] | undefined }
+  >();
+  return (labels, now) => {
+    const schedule = classify(labels);
+    const before = known.get(schedule);
+    if (before && before.from <= now && now < before.until) return before.windows;
+    const windows = handoverWindows(schedule, now);
+    const until = Math.min(
+      now + WINDOWS_MS,
+      Date.parse(windows?.[0]?.until ?? '') || Number.POSITIVE_INFINITY,
+    );
+    known.set(schedule, { from: now, until, windows });
+    return windows;
+  };
+}
+
+/** Undefined: the host may start at any time. Empty: no window opens within the horizon. */
+export type WindowsOf = (labels: Labels | undefined, now: number) => HandoverWindow[] | undefined;
+
+/**
+ * Adds the windows of the host, so that it starts in one of them also while it is offline. Returns undefined if there are
+ * none: the host must wait for the coordinator.
+ */
+export function withWindows(
+  start: HostStart | undefined,
+  windows: HandoverWindow[] | undefined,
+): HostStart | undefined {
+  if (windows === undefined) return start ?? { rules: {} };
+  if (windows.length === 0) return undefined;
+  return { ...start, rules: { ...start?.rules, windows } };
+}
+
+/** True if the rules of the Pod still say what `wanted` says. Windows that are over do not count. */
+export function hasRules(pod: Pod, { rules: wanted }: HostStart, now: number): boolean {
+  const has = startRulesOf(pod) ?? {};
+  if (has.at !== wanted.at || has.before !== wanted.before) return false;
+  if (!wanted.windows) return has.windows === undefined;
+  const left = (has.windows ?? []).filter(({ until }) => Date.parse(until) > now);
+  const ends = new Set(wanted.windows.map(({ until }) => until));
+  return left.length > 0 && left.every(({ until }) => ends.has(until));
+}
+
+/** True while the host waits with the start of this Pod, as far as the coordinator knows. */
+export function isWaitingToStart(pod: Pod, now: number): boolean {
+  const rules = startRulesOf(pod);
+  if (!rules || (pod.status?.phase ?? 'Pending') !== 'Pending') return false;
+  if (rules.at !== undefined && Date.parse(rules.at) > now) return true;
+  return findCondition(pod.status?.conditions, 'PodReadyToStartContainers')?.reason === WAITS_FOR_START;
+}
+
+/** True for an ended Pod of which no container ever started: it was withdrawn, and is no failure. */
+export function hasNeverBegun(pod: Pod): boolean {
+  if (!startRulesOf(pod) || (pod.status?.phase ?? 'Pending') !== 'Pending') return false;
+  const all = [...(pod.status?.initContainerStatuses ?? []), ...(pod.status?.containerStatuses ?? [])];
+  return all.every(({ state }) => !state?.running && !state?.terminated);
+}

@@ -1,0 +1,59 @@
+/**
+ * When a host may start a Pod of a DaemonJob that it received ahead of time. The rules are an annotation of the Pod, so
+ * they reach the host and its disk together with the Pod, and the host follows them also while it is offline.
+ */
+import type { HandoverWindow } from '../handovers/host-handover.js';
+import { controllerOf, type Timestamp } from '../objects/meta.js';
+import type { Pod } from '../pods/pod-types.js';
+import type { CONCURRENCY_POLICIES } from './cron-daemonjob-types.js';
+
+/** Annotation of a Pod of a DaemonJob: `StartRules` in JSON. Only the DaemonJob controller sets it. */
+export const START_ANNOTATION = 'fleet.everynode.dev/start';
+/** Annotation of a DaemonJob: uid of its CronDaemonJob, and what hosts do with two of its runs. */
+export const SERIES_ANNOTATION = 'fleet.everynode.dev/series';
+/** Label of a Node: its time zone with `.` for `/`, such as `Europe.Berlin`. */
+export const TIME_ZONE_LABEL = 'fleet.everynode.dev/time-zone';
+
+/** Reason of a Pod that its host did not start in time. Upstream's Event of a CronJob that is late has the same. */
+export const MISS_SCHEDULE = 'MissSchedule';
+/** Reason of PodReadyToStartContainers=False while the Pod waits for its time. */
+export const WAITS_FOR_START = 'WaitsForStart';
+/** Reason of a Pod that was ended by a later run of its CronDaemonJob. */
+export const REPLACED = 'Replaced';
+
+/** Runs of one CronDaemonJob. Rules among the Pods of one host. */
+export interface RunSeries {
+  uid: string;
+  concurrency: (typeof CONCURRENCY_POLICIES)[number];
+}
+
+/** All rules that are present must allow the start. */
+export interface StartRules {
+  /** When the host starts the Pod, by its own clock. */
+  at?: Timestamp;
+  /** When it is too late: the host reports `MissSchedule`. */
+  before?: Timestamp;
+  /** By the coordinator's clock. Outside of them the Pod waits. */
+  windows?: HandoverWindow[];
+  series?: RunSeries;
+}
+
+const parsedRules = new WeakMap<Pod, StartRules | undefined>();
+
+/** Returns the rules of a DaemonJob's Pod, or undefined if it starts at once. Objects are immutable: each is parsed once. */
+export function startRulesOf(pod: Pod): StartRules | undefined {
+  const text = pod.metadata.annotations?.[START_ANNOTATION];
+  if (text === undefined || controllerOf(pod.metadata)?.kind !== 'DaemonJob') return undefined;
+  if (!parsedRules.has(pod)) parsedRules.set(pod, parse(text));
+  return parsedRules.get(pod);
+}
+
+/** A value that another client wrote has no effect: a Pod must not wait forever. */
+function parse(text: string): StartRules | undefined {
+  try {
+    const rules = JSON.parse(text) as StartRules | null;
+    return typeof rules === 'object' && rules !== null ? rules : undefined;
+  } catch {
+    return undefined;
+  }
+}

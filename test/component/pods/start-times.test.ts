@@ -1,0 +1,127 @@
+/** Pods of DaemonJobs that a host received ahead of time: the real workers over the hollow engine, without a coordinator. */
+import assert from 'node:assert/strict';
+import { afterEach, beforeEach, describe, test } from 'node:test';
+import type { ImageBehaviourRow } from '../../../agent/runtime/hollow/image-behaviours.js';
+import { START_ANNOTATION, type StartRules } from '../../../shared/kube/daemonjobs/daemonjob-start.js';
+import { toTimestamp } from '../../../shared/kube/objects/meta.js';
+import type { Pod, PodSpec } from '../../../shared/kube/pods/pod-types.js';
+import { PodFixture } from '../../harness/pods/pod-fixture.js';
+import { podOf } from '../../harness/pods/pod-host-fixture.js';
+
+const HOUR = 3_600_000;
+/** Containers that do not end during a test. */
+const LONG: ImageBehaviourRow = { pattern: '*', exit: { afterMs: 100 * HOUR, code: 0 } };
+
+let host: PodFixture;
+beforeEach(() => {
+  host = new PodFixture([LONG]);
+});
+afterEach(() => host.close());
+
+const inMs = (ms: number) => toTimestamp(host.clock.now() + ms);
+
+function jobPod(name: string, rules: StartRules, image = 'app:1', changes: Partial<PodSpec> = {}): Pod {
+  const owner = {
+    apiVersion: 'fleet.everynode.dev/v1',
+    kind: 'DaemonJob',
+    name: 'job',
+    uid: 'job',
+    controller: true,
+  };
+  const spec = { restartPolicy: 'Never', containers: [{ name: 'app', image }], ...changes };
+  return podOf(name, spec, {
+    ownerReferences: [owner],
+    annotations: { [START_ANNOTATION]: JSON.stringify(rules) },
+  });
+}
+
+const phase = (name: string) => host.statuses.get(`uid-${name}`)?.phase;
+const waiting = (name: string) =>
+  host.statuses.get(`uid-${name}`)?.conditions?.find(({ type }) => type === 'PodReadyToStartContainers')
+    ?.message;
+
+/** Lets an hour pass in steps in which the host checks its Pods. */
+async function pass(ms: number): Promise<void> {
+  for (let done = 0; done < ms; done += 30_000) await host.pass(30_000);
+}
+
+describe('a Pod with a start time', () => {
+  test('gets its image at once, starts at its time, and uses nothing of the host before', async () => {
+    const at = inMs(HOUR);
+    host.assignPod(
+      jobPod('tonight', { at }, 'app:1', {
+        containers: [{ name: 'app', image: 'app:1', ports: [{ containerPort: 80, hostPort: 80 }] }],
+      }),
+    );
+    await host.until('the image is pulled', () => host.events.some((event) => event.startsWith('Pulled')));
+    await host.until('the reason is reported', () => waiting('tonight') === `starts at ${at}`);
+    host.assignPod(
+      podOf('now', {
+        containers: [{ name: 'app', image: 'app:1', ports: [{ containerPort: 80, hostPort: 80 }] }],
+      }),
+    );
+    await host.until('another Pod gets the port', () => host.state('now') === 'running');
+    host.deletePod('uid-now');
+    await pass(HOUR - 60_000);
+    assert.equal(host.container('tonight')?.state?.running, undefined);
+    await pass(90_000);
+    await host.until('it runs', () => host.state('tonight') === 'running');
+  });
+
+  test('is missed if the host was off until its deadline, also after a restart of the agent', async () => {
+    await host.restartAgent();
+    host.assignPod(jobPod('late', { at: inMs(-2 * HOUR), before: inMs(-HOUR) }));
+    await host.until('it is missed', () => phase('late') === 'Failed');
+    assert.equal(host.statuses.get('uid-late')?.reason, 'MissSchedule');
+    await host.restartAgent();
+    await host.until('it is still missed', () => phase('late') === 'Failed');
+    assert.deepEqual(await host.driver.list(), []);
+  });
+
+  test("follows steps of the host's clock", async () => {
+    host.assignPod(jobPod('tonight', { at: inMs(HOUR) }));
+    await host.until('it waits', () => waiting('tonight') !== undefined);
+    host.stepWallClock(HOUR);
+    await pass(30_000);
+    await host.until('it runs', () => host.state('tonight') === 'running');
+    host.stepWallClock(-2 * HOUR);
+    await pass(60_000);
+    assert.equal(host.state('tonight'), 'running');
+  });
+
+  test('with windows waits for the time of the coordinator', async () => {
+    host.assignPod(jobPod('window', { windows: [{ from: inMs(60_000), until: inMs(HOUR) }] }));
+    await pass(120_000);
+    assert.match(waiting('window') ?? '', /has not received the time/);
+    host.coordinatorMs = host.clock.now();
+    await pass(30_000);
+    await host.until('it runs', () => host.state('window') === 'running');
+  });
+});
+
+describe('two runs of one series', () => {
+  const start = async (concurrency: 'Forbid' | 'Replace') => {
+    const series = { uid: 'cron', concurrency };
+    host.assignPod(jobPod('one', { at: inMs(0), series }));
+    await host.until('the first runs', () => host.state('one') === 'running');
+    host.assignPod(jobPod('two', { at: inMs(30_000), before: inMs(HOUR), series }));
+    await pass(60_000);
+  };
+
+  test('with Replace: the second ends the first, and starts after its end', async () => {
+    await start('Replace');
+    await pass(60_000);
+    await host.until('the second runs', () => host.state('two') === 'running');
+    assert.equal(phase('one'), 'Failed');
+    assert.equal(host.statuses.get('uid-one')?.reason, 'Replaced');
+  });
+
+  test('with Forbid: the second waits, and is missed at its deadline', async () => {
+    await start('Forbid');
+    assert.equal(waiting('two'), 'an earlier run has not ended');
+    await pass(HOUR);
+    await host.until('it is missed', () => phase('two') === 'Failed');
+    assert.equal(host.statuses.get('uid-two')?.reason, 'MissSchedule');
+    assert.equal(host.state('one'), 'running');
+  });
+});
