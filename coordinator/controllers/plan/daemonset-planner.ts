@@ -109,6 +109,7 @@ export async function planDaemonSet(subject: PlanSubject): Promise<DaemonSetPlan
         : `a Pod takes ${pace.startMs / 1000} s to become ready (assumed: no Pod was measured)`,
       ...strategy.assumptions,
     ],
+    variants: [],
     hosts: planned,
   };
 }
