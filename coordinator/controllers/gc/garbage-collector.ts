@@ -25,6 +25,7 @@ import {
   daemonJobKind,
   daemonJobResultKind,
   daemonSetKind,
+  daemonSetOverrideKind,
   deploymentKind,
   endpointSliceKind,
   endpointsKind,
@@ -110,6 +111,7 @@ function watchedKinds({
   admissionPolicyBindings,
   mutatingWebhooks,
   validatingWebhooks,
+  daemonSetOverrides,
   hostValues,
   metadata,
 }: Informers): Watched[] {
@@ -127,6 +129,7 @@ function watchedKinds({
     { kind: controllerRevisionKind, informer: controllerRevisions },
     { kind: configMapKind, informer: configMaps },
     { kind: secretKind, informer: secrets },
+    { kind: daemonSetOverrideKind, informer: daemonSetOverrides },
     { kind: hostValuesKind, informer: hostValues },
     { kind: rolloutPolicyKind, informer: rolloutPolicies },
     { kind: rolloutKind, informer: rollouts },

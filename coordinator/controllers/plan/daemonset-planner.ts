@@ -20,12 +20,18 @@ import { REASON_CODES } from '../../decisions/reasons/reason-code.js';
 import { measurePodTimings } from '../../decisions/rollouts/pod-timings.js';
 import { BY_OWNER } from '../../informers/informer.js';
 import { semanticallyEqual } from '../../kinds/validation/semantic-equality.js';
-import { nodeNamesOf, observeNode, placementOn } from '../daemonsets/daemonset-node-view.js';
+import {
+  nodeNamesOf,
+  observeNode,
+  placementOn,
+  placementVerdict,
+} from '../daemonsets/daemonset-node-view.js';
 import { DaemonSetTally } from '../daemonsets/daemonset-tally.js';
-import { fleetValues } from '../host-values/node-values.js';
+import { fleetSettings } from '../host-values/node-template.js';
 import { governingPolicy } from '../rollouts/rollout-decision.js';
 import type { OverlayInformers, PlanInformers } from './overlay-informers.js';
 import { type FirstReason, firstReason, maxOf, plannedHosts, plannedWaves } from './planned-hosts.js';
+import { plannedVariants } from './planned-variants.js';
 import { simulateRollout } from './rollout-simulation.js';
 import { type RolloutStrategy, UpstreamStrategy } from './rollout-strategy.js';
 import { type InitialHost, SimulatedHosts, type SimulatedHostsOptions } from './simulated-hosts.js';
@@ -57,7 +63,7 @@ export async function planDaemonSet(subject: PlanSubject): Promise<DaemonSetPlan
   const policy = isRollingUpdate(updateStrategy)
     ? governingPolicy(after, subject.overlay.policiesIn(after.metadata.namespace ?? ''))
     : undefined;
-  const values = policy && fleetValues(subject.overlay.nodeReader.hostValues, after);
+  const values = policy && fleetSettings(subject.overlay.nodeReader, after);
   const governed = values === undefined ? current : { ...current, values };
   const tally = new DaemonSetTally({ uid, generation, current: governed });
   const refusal = await subject.refusalOf(daemonPod(after, befores[0]?.name ?? 'node', current.hash));
@@ -83,20 +89,7 @@ export async function planDaemonSet(subject: PlanSubject): Promise<DaemonSetPlan
   });
   const planned = plannedHosts(befores, hosts, { reasons, strategy, started });
   const previous = before && currentOf(before, informers).hash;
-  const ends = planned.flatMap(({ endSeconds }) => endSeconds ?? []);
-  const change = changeOf(before, after);
-  const isNewTemplate = change === 'Create' || (previous !== undefined && previous !== current.hash);
-  const blockedBy =
-    obstacleTo(planned, refusal, isNewTemplate) ?? (isChanging(planned) ? strategy.stopReason() : undefined);
-  const { namespace = '', name } = after.metadata;
-  const summary = {
-    ...{ namespace, name, change },
-    counts: countActions(planned),
-    waves: plannedWaves(strategy, planned),
-    ...(ends.length > 0 ? { endSeconds: maxOf(ends) } : {}),
-    ...(policy ? { policy: policy.metadata.name } : {}),
-    ...(blockedBy === undefined ? {} : { blockedBy }),
-  };
+  const summary = summaryOf(subject, { planned, strategy, policy, refusal, current, previous });
   return {
     ...summary,
     revision: current.hash,
@@ -109,8 +102,38 @@ export async function planDaemonSet(subject: PlanSubject): Promise<DaemonSetPlan
         : `a Pod takes ${pace.startMs / 1000} s to become ready (assumed: no Pod was measured)`,
       ...strategy.assumptions,
     ],
-    variants: [],
+    ...plannedVariants(subject.overlay.nodeReader, after, planned),
     hosts: planned,
+  };
+}
+
+interface PlanResult {
+  planned: readonly PlannedHost[];
+  strategy: RolloutStrategy;
+  policy: RolloutPolicy | undefined;
+  refusal: string | undefined;
+  current: CurrentRevision;
+  /** Hash of the template before. */
+  previous: string | undefined;
+}
+
+function summaryOf(
+  { before, after }: PlanSubject,
+  { planned, strategy, policy, refusal, current, previous }: PlanResult,
+) {
+  const ends = planned.flatMap(({ endSeconds }) => endSeconds ?? []);
+  const change = changeOf(before, after);
+  const isNewTemplate = change === 'Create' || (previous !== undefined && previous !== current.hash);
+  const blockedBy =
+    obstacleTo(planned, refusal, isNewTemplate) ?? (isChanging(planned) ? strategy.stopReason() : undefined);
+  const { namespace = '', name } = after.metadata;
+  return {
+    ...{ namespace, name, change },
+    counts: countActions(planned),
+    waves: plannedWaves(strategy, planned),
+    ...(ends.length > 0 ? { endSeconds: maxOf(ends) } : {}),
+    ...(policy ? { policy: policy.metadata.name } : {}),
+    ...(blockedBy === undefined ? {} : { blockedBy }),
   };
 }
 

@@ -12,7 +12,14 @@ type RolloutPolicy = NonNullable<ReturnType<RolloutPolicies['get']>>;
 /** Informers that a plan reads. */
 export type PlanInformers = Pick<
   Informers,
-  'pods' | 'nodes' | 'daemonSets' | 'controllerRevisions' | 'rolloutPolicies' | 'rollouts' | 'hostValues'
+  | 'pods'
+  | 'nodes'
+  | 'daemonSets'
+  | 'controllerRevisions'
+  | 'rolloutPolicies'
+  | 'rollouts'
+  | 'hostValues'
+  | 'daemonSetOverrides'
 >;
 
 /** Objects that an apply would create or change. */
@@ -40,11 +47,12 @@ export class OverlayInformers {
   }
 
   get nodeReader(): NodeReader {
-    const { pods, nodes, hostValues } = this.#informers;
+    const { pods, nodes, hostValues, daemonSetOverrides } = this.#informers;
     const changed = this.#nodes;
     return {
       pods,
       hostValues,
+      daemonSetOverrides,
       nodes: {
         get: (ref) => changed.get(ref.name) ?? nodes.get(ref),
         list: () => withChanged(nodes.list(), changed),

@@ -35,6 +35,7 @@ const ROWS: [root: string, resource: string, namespaced: boolean, subresources?:
   ['/apis/events.k8s.io/v1', 'events', NAMESPACED],
   ['/apis/fleet.everynode.dev/v1', 'daemonjobs', NAMESPACED, 'status'],
   ['/apis/fleet.everynode.dev/v1', 'daemonjobresults', NAMESPACED],
+  ['/apis/fleet.everynode.dev/v1', 'daemonsetoverrides', NAMESPACED],
   ['/apis/fleet.everynode.dev/v1', 'hostvalues', NAMESPACED],
   ['/apis/fleet.everynode.dev/v1', 'rollouts', NAMESPACED, 'hosts status'],
   ['/apis/fleet.everynode.dev/v1', 'services', NAMESPACED, 'why'],
