@@ -3,6 +3,7 @@
 import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
 import type { DaemonSetPlan, PlannedHost } from '../../../shared/kube/fleet/plan-types.js';
 import { CHANGING_ACTIONS } from '../../../shared/kube/fleet/plan-types.js';
+import { countText } from '../../../shared/kube/objects/meta.js';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 import type { RolloutPolicy } from '../../../shared/kube/rollouts/rollout-policy-types.js';
 import { ROLLOUT_REASON_CODES } from '../../../shared/kube/rollouts/rollout-reason-codes.js';
@@ -20,12 +21,7 @@ import { REASON_CODES } from '../../decisions/reasons/reason-code.js';
 import { measurePodTimings } from '../../decisions/rollouts/pod-timings.js';
 import { BY_OWNER } from '../../informers/informer.js';
 import { semanticallyEqual } from '../../kinds/validation/semantic-equality.js';
-import {
-  nodeNamesOf,
-  observeNode,
-  placementOn,
-  placementVerdict,
-} from '../daemonsets/daemonset-node-view.js';
+import { nodeNamesOf, observeNode, placementOn } from '../daemonsets/daemonset-node-view.js';
 import { DaemonSetTally } from '../daemonsets/daemonset-tally.js';
 import { fleetSettings } from '../host-values/node-template.js';
 import { governingPolicy } from '../rollouts/rollout-decision.js';
@@ -89,7 +85,7 @@ export async function planDaemonSet(subject: PlanSubject): Promise<DaemonSetPlan
   });
   const planned = plannedHosts(befores, hosts, { reasons, strategy, started });
   const previous = before && currentOf(before, informers).hash;
-  const summary = summaryOf(subject, { planned, strategy, policy, refusal, current, previous });
+  const summary = summaryOf(subject, { befores, planned, strategy, policy, refusal, current, previous });
   return {
     ...summary,
     revision: current.hash,
@@ -108,6 +104,7 @@ export async function planDaemonSet(subject: PlanSubject): Promise<DaemonSetPlan
 }
 
 interface PlanResult {
+  befores: readonly InitialHost[];
   planned: readonly PlannedHost[];
   strategy: RolloutStrategy;
   policy: RolloutPolicy | undefined;
@@ -119,13 +116,15 @@ interface PlanResult {
 
 function summaryOf(
   { before, after }: PlanSubject,
-  { planned, strategy, policy, refusal, current, previous }: PlanResult,
+  { befores, planned, strategy, policy, refusal, current, previous }: PlanResult,
 ) {
   const ends = planned.flatMap(({ endSeconds }) => endSeconds ?? []);
   const change = changeOf(before, after);
   const isNewTemplate = change === 'Create' || (previous !== undefined && previous !== current.hash);
   const blockedBy =
-    obstacleTo(planned, refusal, isNewTemplate) ?? (isChanging(planned) ? strategy.stopReason() : undefined);
+    obstacleTo(planned, refusal, isNewTemplate) ??
+    unresolvedText(befores) ??
+    (isChanging(planned) ? strategy.stopReason() : undefined);
   const { namespace = '', name } = after.metadata;
   return {
     ...{ namespace, name, change },
@@ -135,6 +134,15 @@ function summaryOf(
     ...(policy ? { policy: policy.metadata.name } : {}),
     ...(blockedBy === undefined ? {} : { blockedBy }),
   };
+}
+
+/** Describes hosts whose Pod cannot be made: a value is missing, or objects contradict each other. */
+function unresolvedText(hosts: readonly InitialHost[]): string | undefined {
+  const unresolved = hosts.filter(({ shouldRun, updateRefusal }) => shouldRun && updateRefusal !== undefined);
+  const [first] = unresolved.sort((a, b) => (a.name < b.name ? -1 : 1));
+  if (!first) return undefined;
+  const lacking = countText(unresolved.length, 'host gets no new Pod', 'hosts get no new Pod');
+  return `${lacking}: ${first.updateRefusal}`;
 }
 
 function isChanging(hosts: readonly PlannedHost[]): boolean {
