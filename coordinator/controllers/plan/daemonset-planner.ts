@@ -10,7 +10,7 @@ import { ROLLOUT_REASON_CODES } from '../../../shared/kube/rollouts/rollout-reas
 import type { Clock } from '../../../shared/process/time/clock.js';
 import { TimeSlice } from '../../../shared/process/time/time-slice.js';
 import type { CurrentRevision } from '../../decisions/daemonsets/daemon-node.js';
-import { daemonPod, templateGenerationOf } from '../../decisions/daemonsets/daemon-pod.js';
+import { templateGenerationOf } from '../../decisions/daemonsets/daemon-pod.js';
 import { revisionHistory } from '../../decisions/daemonsets/revision-history.js';
 import { revisionHashOf } from '../../decisions/daemonsets/template-revision.js';
 import { allowsSurge, isRollingUpdate } from '../../decisions/daemonsets/update-strategy.js';
@@ -32,6 +32,7 @@ import { simulateRollout } from './rollout-simulation.js';
 import { type RolloutStrategy, UpstreamStrategy } from './rollout-strategy.js';
 import { type InitialHost, SimulatedHosts, type SimulatedHostsOptions } from './simulated-hosts.js';
 import { SimulationTimeline } from './simulation-timeline.js';
+import { templateRefusals } from './template-refusals.js';
 import { WaveStrategy, type WaveStrategyOptions } from './wave-strategy.js';
 
 interface PlanSubject {
@@ -62,17 +63,18 @@ export async function planDaemonSet(subject: PlanSubject): Promise<DaemonSetPlan
   const values = policy && fleetSettings(subject.overlay.nodeReader, after);
   const governed = values === undefined ? current : { ...current, values };
   const tally = new DaemonSetTally({ uid, generation, current: governed });
-  const refusal = await subject.refusalOf(daemonPod(after, befores[0]?.name ?? 'node', current.hash));
+  const names = befores.map(({ name }) => name);
+  const checked = { reader: subject.overlay.nodeReader, daemonSet: after, hash: current.hash };
+  const refusals = await templateRefusals({ ...checked, refusalOf: subject.refusalOf }, names);
   const parts = { daemonSet: after, current, tally, timeline, pace };
   const hosts = new SimulatedHosts({
-    ...{ ...parts, hosts: befores, isRefused: refusal !== undefined },
+    ...{ ...parts, hosts: befores, isRefused: refusals.isRefused },
     ...handoversBy(policy, subject, timeline.now),
   });
   const strategy: RolloutStrategy = policy
     ? waveStrategy(subject, policy, { tally, timeline, pace, slice })
     : new UpstreamStrategy(after, tally);
   const reasons = new Map<string, FirstReason>();
-  const names = befores.map(({ name }) => name);
   await simulateRollout({
     ...{ tally, hosts, names, timeline, strategy, slice },
     started: () => {
@@ -85,7 +87,15 @@ export async function planDaemonSet(subject: PlanSubject): Promise<DaemonSetPlan
   });
   const planned = plannedHosts(befores, hosts, { reasons, strategy, started });
   const previous = before && currentOf(before, informers).hash;
-  const summary = summaryOf(subject, { befores, planned, strategy, policy, refusal, current, previous });
+  const summary = summaryOf(subject, {
+    befores,
+    planned,
+    strategy,
+    policy,
+    refusal: refusals.first,
+    current,
+    previous,
+  });
   return {
     ...summary,
     revision: current.hash,

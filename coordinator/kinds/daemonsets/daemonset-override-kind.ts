@@ -13,7 +13,8 @@ import { validateDaemonSetOverride } from './daemonset-override-validation.js';
  * replace Pods without a change.
  */
 function setDefaults({ spec }: DaemonSetOverride): void {
-  for (const volume of spec?.volumes ?? []) setVolumeDefaults(volume);
+  // A volume without a source is a mistake here, not an emptyDir.
+  for (const volume of spec?.volumes ?? []) if (Object.keys(volume).length > 1) setVolumeDefaults(volume);
   for (const { env } of spec?.containers ?? []) {
     for (const { valueFrom } of env ?? []) if (valueFrom?.fieldRef) valueFrom.fieldRef.apiVersion ||= 'v1';
   }
