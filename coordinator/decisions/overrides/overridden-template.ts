@@ -29,7 +29,7 @@ export function overriddenTemplate(
     const what = stray.kind === 'volume' ? `volume "${stray.value.name}"` : `container "${stray.container}"`;
     return {
       kind: 'refused',
-      message: `DaemonSetOverride ${stray.from} changes ${what}, which does not exist`,
+      message: `DaemonSetOverride ${stray.from} changes ${what}, which the DaemonSet does not have`,
     };
   }
   const applied = fields.filter((field) => isChange(template, field));

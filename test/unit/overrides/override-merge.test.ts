@@ -186,6 +186,8 @@ for (const [what, changes, message] of [
       containers: [...('containers' in changes ? changes.containers : [])],
     } as Changes);
     assert.equal(result.kind, 'refused');
-    assert.ok(result.kind === 'refused' && result.message.includes(`${message}, which does not exist`));
+    assert.ok(
+      result.kind === 'refused' && result.message.includes(`${message}, which the DaemonSet does not have`),
+    );
   });
 }
