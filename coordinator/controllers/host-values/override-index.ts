@@ -26,7 +26,7 @@ interface Layer extends NodeOverride {
 }
 
 /** What overrides make of a DaemonSet on a node. */
-export type OverriddenDaemonSet =
+type OverriddenDaemonSet =
   | (Extract<OverriddenTemplate, { kind: 'merged' }> & { daemonSet: DaemonSet })
   | { kind: 'refused'; message: string };
 

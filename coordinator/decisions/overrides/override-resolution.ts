@@ -11,7 +11,7 @@ export interface NodeOverride {
 /** A field, and the name of the override that sets it. */
 export type OverriddenField = OverrideField & { from: string };
 
-export type OverrideResolution =
+type OverrideResolution =
   | { kind: 'resolved'; fields: readonly OverriddenField[] }
   | { kind: 'refused'; message: string };
 
