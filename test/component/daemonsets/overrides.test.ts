@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { DaemonSetExplainer } from '../../../coordinator/controllers/views/daemonset-explainer.js';
-import { podKind } from '../../../coordinator/kinds/index.js';
+import { namespaceKind, podKind } from '../../../coordinator/kinds/index.js';
 import { OVERRIDES_ANNOTATION } from '../../../shared/kube/daemonsets/daemonset-override-types.js';
 import { until } from '../../harness/basics/wait-until.js';
 import { DaemonFleet } from '../../harness/controllers/daemon-fleet.js';
@@ -137,6 +137,27 @@ withWeb('an override that makes an invalid Pod replaces none', async (fleet) => 
     assert.equal(explain(fleet, 'n3').code, 'Running');
   }
 });
+
+withWeb(
+  'a corrected override replaces a refused one at once, without the back-off of its creates',
+  async (fleet) => {
+    await fleet.change('web', ({ spec }) => {
+      spec.template.spec.volumes = [{ name: 'data', emptyDir: {} }];
+    });
+    await fleet.registry.modify(namespaceKind, { name: 'default' }, (stored): undefined => {
+      stored.metadata.labels = { 'pod-security.kubernetes.io/enforce': 'baseline' };
+    });
+    await fleet.settle();
+    const path = { name: 'data', hostPath: { path: '/srv' } };
+    await putOverride(fleet, 'big', { ...BIG, volumes: [path] });
+    await until(
+      () => fleet.images().n1 === undefined || fleet.images().n2 === undefined || 'no Pod is refused',
+    );
+    await until(() => fleet.events.some((text) => text.includes('hostPath volumes')) || fleet.events.join());
+    await putOverride(fleet, 'big', { ...BIG, ...onApp({ image: 'app:2' }) });
+    await expectImages(fleet, { n1: 'app:2', n2: 'app:2', n3: 'app:1' });
+  },
+);
 
 withWeb('an override may use values of hosts, and a changed value replaces its Pods', async (fleet) => {
   await putValues(fleet, 'all', { values: { store: '1' }, hosts: { n2: { store: '2' } } });

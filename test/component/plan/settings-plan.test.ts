@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe } from 'node:test';
 import { ManifestPlanner } from '../../../coordinator/controllers/plan/manifest-planner.js';
+import { namespaceKind } from '../../../coordinator/kinds/index.js';
 import type { DaemonSetPlan, Plan } from '../../../shared/kube/fleet/plan-types.js';
 import { FLEET_GROUP } from '../../../shared/kube/objects/meta.js';
 import { READS_ALL } from '../../harness/api/access-fixture.js';
@@ -124,6 +125,30 @@ describe('a plan', () => {
         ['6 app:3 6'],
         'hosts whose Pod cannot be made are in no variant',
       );
+    },
+    LABELS,
+  );
+
+  withPolicy(
+    'of an override that admission refuses is blocked for its hosts alone',
+    { waves: WAVES },
+    async (rolling) => {
+      const { fleet } = rolling;
+      await fleet.change('web', ({ spec }) => {
+        spec.template.spec.volumes = [{ name: 'data', emptyDir: {} }];
+      });
+      await fleet.rolledOut('web');
+      await fleet.registry.modify(namespaceKind, { name: 'default' }, (stored): undefined => {
+        stored.metadata.labels = { 'pod-security.kubernetes.io/enforce': 'baseline' };
+      });
+      await fleet.settle();
+      const data = [{ name: 'data', hostPath: { path: '/srv' } }];
+      const { verdict, daemonSets } = await planOf(rolling, override('big', { ...BIG, volumes: data }));
+      assert.equal(verdict, 'Blocked');
+      assert.match(daemonSets[0]?.blockedBy ?? '', /the API refuses its Pods: .*hostPath volumes/);
+      assert.equal(daemonSets[0]?.counts.keep, 6);
+      const refused = daemonSets[0]?.hosts.filter(({ code }) => code === 'FailedCreate') ?? [];
+      assert.ok(refused.length > 0 && refused.every(({ node }) => ['n0', 'n1', 'n2', 'n3'].includes(node)));
     },
     LABELS,
   );
