@@ -10,6 +10,7 @@ import type {
 import type { WebhookConfiguration } from '../../shared/kube/admission/webhook-types.js';
 import type { CronDaemonJob } from '../../shared/kube/daemonjobs/cron-daemonjob-types.js';
 import type { DaemonJob, DaemonJobResult } from '../../shared/kube/daemonjobs/daemonjob-types.js';
+import type { DaemonSetOverride } from '../../shared/kube/daemonsets/daemonset-override-types.js';
 import type { ControllerRevision, DaemonSet } from '../../shared/kube/daemonsets/daemonset-types.js';
 import type { HostValues } from '../../shared/kube/host-values/host-values-types.js';
 import type { CronJob, Job } from '../../shared/kube/jobs/job-types.js';
@@ -43,6 +44,7 @@ import {
   daemonJobKind,
   daemonJobResultKind,
   daemonSetKind,
+  daemonSetOverrideKind,
   deploymentKind,
   endpointSliceKind,
   endpointsKind,
@@ -137,6 +139,7 @@ class FollowingInformers implements Informers {
   readonly replicaSets: CachedInformer<ReplicaSet>;
   readonly rolloutPolicies: CachedInformer<RolloutPolicy>;
   readonly rollouts: CachedInformer<Rollout>;
+  readonly daemonSetOverrides: CachedInformer<DaemonSetOverride>;
   readonly hostValues: CachedInformer<HostValues>;
   readonly namespaces: CachedInformer<Namespace>;
   readonly serviceAccounts: CachedInformer<ServiceAccount>;
@@ -199,6 +202,7 @@ class FollowingInformers implements Informers {
     this.replicaSets = this.#cache(replicaSetKind, REPLICA_SET_INDEXES);
     this.rolloutPolicies = this.#cache(rolloutPolicyKind, COMMON_INDEXES);
     this.rollouts = this.#cache(rolloutKind, COMMON_INDEXES);
+    this.daemonSetOverrides = this.#cache(daemonSetOverrideKind, COMMON_INDEXES);
     this.hostValues = this.#cache(hostValuesKind, COMMON_INDEXES);
     this.certificateSigningRequests = this.#cache(certificateSigningRequestKind, COMMON_INDEXES);
     this.configMaps = this.#cache(configMapKind, COMMON_INDEXES);

@@ -51,6 +51,9 @@ export interface Informers {
   readonly rolloutPolicies: Informer<
     import('../../shared/kube/rollouts/rollout-policy-types.js').RolloutPolicy
   >;
+  readonly daemonSetOverrides: Informer<
+    import('../../shared/kube/daemonsets/daemonset-override-types.js').DaemonSetOverride
+  >;
   readonly hostValues: Informer<import('../../shared/kube/host-values/host-values-types.js').HostValues>;
   readonly rollouts: Informer<import('../../shared/kube/rollouts/rollout-types.js').Rollout>;
   readonly namespaces: Informer<import('../../shared/kube/objects/config-types.js').Namespace>;

@@ -18,6 +18,7 @@ import { daemonJobKind } from './daemonjobs/daemonjob-kind.js';
 import { daemonJobResultKind } from './daemonjobs/daemonjobresult-kind.js';
 import { controllerRevisionKind } from './daemonsets/controllerrevision-kind.js';
 import { daemonSetKind } from './daemonsets/daemonset-kind.js';
+import { daemonSetOverrideKind } from './daemonsets/daemonset-override-kind.js';
 import { eventKind } from './events/event-kind.js';
 import { eventsV1Kind } from './events/events-v1-kind.js';
 import { hostValuesKind } from './host-values/hostvalues-kind.js';
@@ -59,6 +60,7 @@ export {
   daemonJobKind,
   daemonJobResultKind,
   daemonSetKind,
+  daemonSetOverrideKind,
   deploymentKind,
   endpointSliceKind,
   endpointsKind,
@@ -124,6 +126,7 @@ export const ALL_KINDS: readonly Kind[] = [
   cronDaemonJobKind,
   daemonJobKind,
   daemonJobResultKind,
+  daemonSetOverrideKind,
   hostValuesKind,
   rolloutKind,
   rolloutPolicyKind,

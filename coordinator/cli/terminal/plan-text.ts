@@ -5,6 +5,8 @@ import {
   type DaemonSetPlan,
   type Plan,
   type PlannedHost,
+  type PlannedSetting,
+  type PlannedVariant,
 } from '../../../shared/kube/fleet/plan-types.js';
 import { countText } from '../../../shared/kube/objects/meta.js';
 import { tableLines } from '../../../shared/process/output/text-table.js';
@@ -49,6 +51,7 @@ function daemonSetLines(plan: DaemonSetPlan, mostHosts: number): string[] {
         needsApproval ? 'needs approval' : '',
       ]),
     ]),
+    ...variantLines(plan),
     ...table([
       ['HOST', 'ACTION', 'CODE', 'WAVE', 'FROM', 'UNTIL', 'REASON'],
       ...changing.slice(0, Math.max(0, mostHosts)).map(hostRow),
@@ -57,6 +60,47 @@ function daemonSetLines(plan: DaemonSetPlan, mostHosts: number): string[] {
       ? [`  and ${countText(hidden, 'host')} more (--hosts all, or -o json)`]
       : []),
   ];
+}
+
+/** Maximum number of listed variants per DaemonSet. */
+const MOST_VARIANTS = 10;
+
+/** One template without overrides and values makes one variant, which says no more than the manifest. */
+function variantLines({ variants, otherVariants }: DaemonSetPlan): string[] {
+  if (variants.every(({ settings }) => settings.length === 0)) return [];
+  const hidden = variants.slice(MOST_VARIANTS);
+  const count = hidden.length + (otherVariants?.variants ?? 0);
+  const hosts = hidden.reduce((sum, { hosts: size }) => sum + size, otherVariants?.hosts ?? 0);
+  return [
+    ...table([
+      ['HOSTS', 'CHANGES', 'IMAGES', 'NODES', 'OVERRIDES AND VALUES'],
+      ...variants.slice(0, MOST_VARIANTS).map(variantRow),
+    ]),
+    ...(count > 0
+      ? [`  and ${countText(count, 'more variant', 'more variants')} on ${countText(hosts, 'host')}`]
+      : []),
+  ];
+}
+
+/** Number of host names that fit in a line. */
+const MOST_NODES = 3;
+
+function variantRow({ hosts, changes, images, nodes, settings }: PlannedVariant): string[] {
+  const named = Object.entries(images).map(([name, image]) => `${name}=${image}`);
+  const more = hosts > MOST_NODES ? ', …' : '';
+  return [
+    String(hosts),
+    String(changes),
+    named.join(', '),
+    `${nodes.slice(0, MOST_NODES).join(', ')}${more}`,
+    settings.map(settingText).join('; ') || '-',
+  ];
+}
+
+function settingText(setting: PlannedSetting): string {
+  const { path } = setting;
+  if ('distinctValues' in setting) return `${path}: ${setting.distinctValues} different values`;
+  return `${path}=${setting.value} (${setting.from})`;
 }
 
 function hostRow({

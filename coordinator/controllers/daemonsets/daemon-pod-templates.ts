@@ -1,7 +1,11 @@
-/** Pods of one template differ only in their node and its values, so they are admitted and encoded once. */
+/**
+ * Pods of one template differ only in their node and its values, so they are admitted and encoded once. Each
+ * combination of overrides is a template of its own.
+ */
 
 import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
 import { HOST_VALUES_ANNOTATION } from '../../../shared/kube/host-values/rendered-values.js';
+import type { Node } from '../../../shared/kube/nodes/node-types.js';
 import { ApiError } from '../../../shared/kube/objects/api-status.js';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 import { daemonPod, daemonPodOn } from '../../decisions/daemonsets/daemon-pod.js';
@@ -11,7 +15,7 @@ import type { Informers } from '../../informers/informer.js';
 import { podKind } from '../../kinds/index.js';
 import { sameJson } from '../../registry/encoding/json-value.js';
 import type { ObjectTemplate, Registry } from '../../registry/registry.js';
-import { nodeValues } from '../host-values/node-values.js';
+import { nodeTemplate } from '../host-values/node-template.js';
 
 /** A node's Pod before it is bound. */
 interface Example {
@@ -27,42 +31,61 @@ interface Known {
 
 export class DaemonPodTemplates {
   readonly #registry: Pick<Registry, 'prepareTemplate'>;
-  readonly #informers: Pick<Informers, 'nodes' | 'hostValues'>;
+  readonly #informers: Pick<Informers, 'nodes' | 'hostValues' | 'daemonSetOverrides'>;
   /** All versions of a DaemonSet share the spec object until the spec changes. */
   readonly #known = new WeakMap<DaemonSet['spec'], Known>();
   readonly #examples = new WeakMap<DaemonSet, Example>();
 
   constructor(
     registry: Pick<Registry, 'prepareTemplate'>,
-    informers: Pick<Informers, 'nodes' | 'hostValues'>,
+    informers: Pick<Informers, 'nodes' | 'hostValues' | 'daemonSetOverrides'>,
   ) {
     this.#registry = registry;
     this.#informers = informers;
   }
 
   /**
-   * Like `daemonPod`, with the values of the node. The Pods of all nodes share everything that does not differ. Throws
-   * ApiError if a value is missing.
+   * Like `daemonPod`, with the overrides and values of the node. The Pods of all nodes share everything that does not
+   * differ. Throws ApiError if a value is missing, or if overrides contradict each other.
    */
-  pod(daemonSet: DaemonSet, nodeName: string, hash: string): Pod {
+  pod(whole: DaemonSet, nodeName: string, hash: string): Pod {
+    const made = nodeTemplate(this.#informers, whole, this.#node(nodeName));
+    if (made.kind === 'refused') throw new ApiError('Invalid', made.message);
+    const { daemonSet, values } = made;
+    const pod = daemonPodOn(this.#example(daemonSet, nodeName, hash), nodeName);
+    return values ? renderPod(pod, values.uses, values.resolved) : pod;
+  }
+
+  #node(name: string): Pick<Node, 'metadata'> {
+    return this.#informers.nodes.get({ name }) ?? { metadata: { name } };
+  }
+
+  #example(daemonSet: DaemonSet, nodeName: string, hash: string): Pod {
     let example = this.#examples.get(daemonSet);
     if (example?.hash !== hash) {
       example = { hash, pod: daemonPod(daemonSet, nodeName, hash) };
       this.#examples.set(daemonSet, example);
     }
-    return this.#rendered(daemonSet, daemonPodOn(example.pod, nodeName), nodeName);
+    return example.pod;
   }
 
-  /** `pod`: a bound Pod of the DaemonSet. Throws ApiError if such a Pod may not be created. */
-  templateFor({ spec, metadata: { namespace } }: DaemonSet, pod: Pod): ObjectTemplate<Pod> {
+  /**
+   * `pod`: a bound Pod that `pod()` made of the DaemonSet. Throws ApiError if such a Pod may not be created, or if the
+   * overrides of its node have changed since.
+   */
+  templateFor(whole: DaemonSet, pod: Pod): ObjectTemplate<Pod> {
+    const made = nodeTemplate(this.#informers, whole, this.#node(pod.spec.nodeName ?? ''));
+    if (made.kind === 'refused') throw new ApiError('Invalid', made.message);
+    const { spec, metadata } = made.daemonSet;
+    const { namespace } = metadata;
     const uses = valueUsesOf(spec.template);
     // Pods of different images or resources have to be admitted one by one.
     if (uses && rendersSpec(uses)) return this.#prepare(namespace, pod);
     const known = this.#known.get(spec);
-    const metadata = withoutValues(pod.metadata);
-    if (known && sameJson(known.metadata, metadata) && known.model.isCurrent()) return known.model;
+    const own = withoutValues(pod.metadata);
+    if (known && sameJson(known.metadata, own) && known.model.isCurrent()) return known.model;
     const model = this.#prepare(namespace, pod);
-    this.#known.set(spec, { metadata, model });
+    this.#known.set(spec, { metadata: own, model });
     return model;
   }
 
@@ -77,17 +100,6 @@ export class DaemonPodTemplates {
       text: pod.spec.nodeName ?? '',
       ...(detail === undefined ? {} : { detail }),
     });
-  }
-
-  #rendered(daemonSet: DaemonSet, pod: Pod, nodeName: string): Pod {
-    const uses = valueUsesOf(daemonSet.spec.template);
-    if (!uses) return pod;
-    const { nodes, hostValues } = this.#informers;
-    const node = nodes.get({ name: nodeName }) ?? { metadata: { name: nodeName } };
-    const values = nodeValues(hostValues, daemonSet, node);
-    if (!values) return pod;
-    if (values.kind === 'refused') throw new ApiError('Invalid', values.message);
-    return renderPod(pod, uses, values);
   }
 }
 

@@ -5,11 +5,13 @@ import { handoverOf } from '../../../shared/kube/handovers/host-handover.js';
 import { isGone } from '../../../shared/kube/objects/api-status.js';
 import type { KubeObject } from '../../../shared/kube/objects/meta.js';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
+import { rolloutRevision } from '../../decisions/daemonsets/daemon-node.js';
 import type { PodDeletion } from '../../decisions/daemonsets/node-step.js';
 import type { HandoverTerms } from '../../decisions/handovers/handover-terms.js';
 import { daemonSetKind, podKind } from '../../kinds/index.js';
 import type { HandoverCapacity } from '../handovers/handover-capacity.js';
 import type { HandoverWrites } from '../handovers/handover-writes.js';
+import { fleetSettings } from '../host-values/node-template.js';
 import type { ReconcileContext } from '../queue/reconcile-worker.js';
 import type { PinnedRevision } from '../rollouts/rollout-constraints.js';
 import { adopt, preconditionsOf, release } from './controller-ref.js';
@@ -43,8 +45,8 @@ export class DaemonPodWrites {
   readonly #hostHandovers: HandoverWrites;
   readonly #capacity: HandoverCapacity;
   readonly #wakeNode: (nodeKey: string) => void;
-  /** By uid of the DaemonSet. `hash`: the revision for which the gate was made. */
-  readonly #gates = new Map<string, { hash: string; gate: CreateGate }>();
+  /** By uid of the DaemonSet. `revision`: the template and the fleet's settings for which the gate was made. */
+  readonly #gates = new Map<string, { revision: string; gate: CreateGate }>();
 
   constructor(
     deps: DaemonSetDeps,
@@ -131,7 +133,7 @@ export class DaemonPodWrites {
     if (!old) return;
     const { uid, current } = tally.subject;
     const key = nodeKey(daemonSet, nodeName);
-    const gate = this.#gateOf(tally);
+    const gate = this.#gateOf(subject);
     if (!gate.tryEnter(key)) return;
     try {
       if (this.#lacksCapacity(subject, old)) {
@@ -187,7 +189,7 @@ export class DaemonPodWrites {
   async create(subject: NodeSubject): Promise<void> {
     const { daemonSet, nodeName, tally } = subject;
     const key = nodeKey(daemonSet, nodeName);
-    const gate = this.#gateOf(tally);
+    const gate = this.#gateOf(subject);
     if (!gate.tryEnter(key)) return;
     const { recordEvent, refusals } = this.#deps;
     const { uid } = tally.subject;
@@ -245,14 +247,18 @@ export class DaemonPodWrites {
   }
 
   /**
-   * A changed template gets a new gate, because refusals of the last template may delay creates by up to 17 minutes.
+   * A changed template, override or host value gets a new gate, because refusals of the last Pods may delay creates by
+   * up to 17 minutes.
    */
-  #gateOf({ subject: { uid, current } }: DaemonSetTally): CreateGate {
+  #gateOf({ daemonSet, tally }: NodeSubject): CreateGate {
+    const { uid, current } = tally.subject;
+    const values = fleetSettings(this.#deps.informers, daemonSet);
+    const revision = rolloutRevision({ hash: current.hash, ...(values === undefined ? {} : { values }) });
     const present = this.#gates.get(uid);
-    if (present?.hash === current.hash) return present.gate;
+    if (present?.revision === revision) return present.gate;
     if (present) this.#deps.refusals.forget(uid);
     const gate = new CreateGate(this.#deps.clock, (key) => this.#wakeNode(key));
-    this.#gates.set(uid, { hash: current.hash, gate });
+    this.#gates.set(uid, { revision, gate });
     return gate;
   }
 }

@@ -42,6 +42,7 @@ export interface DaemonSetDeps {
     | 'rolloutPolicies'
     | 'rollouts'
     | 'hostValues'
+    | 'daemonSetOverrides'
     | 'waitFor'
   >;
   reservations: PodReservations;

@@ -14,7 +14,7 @@ import { daemonSetStatus, isSameStatus } from '../../decisions/daemonsets/daemon
 import { chooseReplacements } from '../../decisions/daemonsets/rolling-update.js';
 import { isRollingUpdate } from '../../decisions/daemonsets/update-strategy.js';
 import { daemonSetKind } from '../../kinds/index.js';
-import { fleetValues } from '../host-values/node-values.js';
+import { fleetSettings } from '../host-values/node-template.js';
 import type { ReconcileContext } from '../queue/reconcile-worker.js';
 import type { WorkQueue } from '../queue/work-queue.js';
 import { NO_ACTIONS, type NodeActions } from '../rollouts/node-actions.js';
@@ -114,7 +114,7 @@ export class DaemonSetFleetReconciler {
   #currentRevision(daemonSet: DaemonSet, hash: string): CurrentRevision {
     const { updateStrategy } = daemonSet.spec;
     const isGoverned = isRollingUpdate(updateStrategy) && this.#rollouts.policyOf(daemonSet) !== undefined;
-    const values = isGoverned ? fleetValues(this.#deps.informers.hostValues, daemonSet) : undefined;
+    const values = isGoverned ? fleetSettings(this.#deps.informers, daemonSet) : undefined;
     return {
       hash,
       templateGeneration: templateGenerationOf(daemonSet),

@@ -89,11 +89,12 @@ export class DaemonSetNodeReconciler {
     };
   }
 
-  /** Records one Event for each new message, only for a node that lacks a Pod or keeps an old one. */
+  /** Records one Event for each new message. A current Pod runs on, but would not be replaced if it were lost. */
   #recordRefusedValues(daemonSet: DaemonSet, { refusedValues }: DaemonSetTally, node: DaemonNode): void {
     const { createRefusal, updateRefusal, name, pods } = node;
     const isCurrent = pods.some(({ updated, terminating }) => updated && !terminating);
-    const message = node.shouldRun && !isCurrent ? (updateRefusal ?? createRefusal) : undefined;
+    const refusal = updateRefusal ?? (isCurrent ? undefined : createRefusal);
+    const message = node.shouldRun ? refusal : undefined;
     const isNews = message !== undefined && refusedValues.get(name) !== message;
     if (message === undefined) refusedValues.delete(name);
     else refusedValues.set(name, message);

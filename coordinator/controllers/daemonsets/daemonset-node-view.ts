@@ -24,7 +24,7 @@ import {
   PODS_BY_TARGET_NODE,
 } from '../../informers/informer.js';
 
-import { type HostValuesReader, nodeValues } from '../host-values/node-values.js';
+import { type NodeSettingsReader, nodeTemplate } from '../host-values/node-template.js';
 
 type Placer = (node: PlacementNode) => PlacementVerdict;
 
@@ -41,10 +41,9 @@ export function placementVerdict(node: PlacementNode, daemonSet: DaemonSet): Pla
 }
 
 /** Informers, or an overlay of them. */
-export interface NodeReader {
+export interface NodeReader extends NodeSettingsReader {
   pods: Pick<Informers['pods'], 'indexed'>;
   nodes: Pick<Informers['nodes'], 'get' | 'list'>;
-  hostValues: HostValuesReader;
 }
 
 /** The relation of an object to a DaemonSet (pkg/controller ControllerRefManager). */
@@ -173,17 +172,20 @@ export function observeNode(
   };
 }
 
-/** Returns the revision with the node's values, and why they cannot be rendered. */
+/** Returns the revision with the node's overrides and values, and why they cannot be rendered. */
 export function currentOn(
-  { hostValues }: Pick<NodeReader, 'hostValues'>,
+  reader: NodeSettingsReader,
   daemonSet: DaemonSet,
   current: CurrentRevision,
   node: Node | undefined,
 ): { own: CurrentRevision; updateRefusal?: string } {
-  const values = node && nodeValues(hostValues, daemonSet, node);
-  if (!values) return { own: current };
-  if (values.kind === 'refused') return { own: current, updateRefusal: values.message };
-  return { own: { ...current, nodeValues: values.text } };
+  if (!node) return { own: current };
+  const made = nodeTemplate(reader, daemonSet, node);
+  if (made.kind === 'refused') return { own: current, updateRefusal: made.message };
+  const { overrides, values } = made;
+  return {
+    own: { ...current, nodeOverrides: overrides, ...(values && { nodeValues: values.resolved.text }) },
+  };
 }
 
 /**

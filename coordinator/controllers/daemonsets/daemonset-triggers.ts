@@ -2,16 +2,16 @@
  * Decides which keys a change enqueues. A change of one object never visits the whole fleet, except a change of a Node.
  */
 import { isDeepStrictEqual } from 'node:util';
+import type { DaemonSetOverride } from '../../../shared/kube/daemonsets/daemonset-override-types.js';
 import type { ControllerRevision, DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
-import type { HostValues } from '../../../shared/kube/host-values/host-values-types.js';
+import type { HostValues, HostValuesSpec } from '../../../shared/kube/host-values/host-values-types.js';
 import { type Node, RESYNCED_IN_EPOCH } from '../../../shared/kube/nodes/node-types.js';
 import { controllerOf, type KubeObject, type ObjectMeta } from '../../../shared/kube/objects/meta.js';
 import { compileLabelSelector } from '../../../shared/kube/objects/selectors.js';
 import { type Pod, targetNodeOf } from '../../../shared/kube/pods/pod-types.js';
 import { changedScope } from '../../decisions/host-values/changed-scope.js';
-import { valueUsesOf } from '../../decisions/host-values/value-uses.js';
 import { BY_NAMESPACE, type Informers, type ObjectChange } from '../../informers/informer.js';
-import { nodeValues } from '../host-values/node-values.js';
+import { type NodeTemplate, nodeTemplate, usedKeys } from '../host-values/node-template.js';
 import { placementVerdict } from './daemonset-node-view.js';
 
 /** Called for keys that have to be reconciled. */
@@ -23,7 +23,14 @@ interface DaemonSetCalls {
 
 type TriggerInformers = Pick<
   Informers,
-  'pods' | 'nodes' | 'daemonSets' | 'controllerRevisions' | 'rolloutPolicies' | 'rollouts' | 'hostValues'
+  | 'pods'
+  | 'nodes'
+  | 'daemonSets'
+  | 'controllerRevisions'
+  | 'rolloutPolicies'
+  | 'rollouts'
+  | 'hostValues'
+  | 'daemonSetOverrides'
 >;
 
 /** Listens from now on. Objects that exist already count as new. */
@@ -49,30 +56,52 @@ export function watchDaemonSetTriggers(informers: TriggerInformers, calls: Daemo
   informers.pods.onChange((change) => callForPod(informers, calls, change));
   informers.nodes.onChange((change) => callForNode(informers, calls, change));
   informers.hostValues.onChange((change) => callForValues(informers, calls, change));
+  informers.daemonSetOverrides.onChange((change) => callForOverride(informers, calls, change));
 }
 
 /** Only the hosts of the object, and only DaemonSets that use one of its changed keys. */
 function callForValues(
-  { daemonSets, nodes }: TriggerInformers,
+  informers: TriggerInformers,
   calls: DaemonSetCalls,
   { previous, current }: ObjectChange<HostValues>,
 ): void {
   const { namespace = '' } = (current ?? previous)?.metadata ?? {};
+  const { daemonSets, nodes } = informers;
   let selected: readonly string[] | undefined;
   for (const daemonSet of daemonSets.indexed(BY_NAMESPACE, namespace)) {
-    const { keys = [] } = valueUsesOf(daemonSet.spec.template) ?? {};
-    const changed = changedScope(previous?.spec, current?.spec, keys);
+    const changed = changedScope(previous?.spec, current?.spec, usedKeys(informers, daemonSet));
     if (!changed) continue;
-    if (!changed.named) selected ??= selectedHosts(nodes.list(), [previous, current]);
+    if (!changed.named) selected ??= selectedHosts(nodes.list(), [previous?.spec, current?.spec]);
     for (const name of changed.named ?? selected ?? []) calls.node(daemonSet, name);
     calls.fleet(daemonSet);
   }
 }
 
+/** Only the hosts that the override selects or selected. */
+function callForOverride(
+  { daemonSets, nodes }: TriggerInformers,
+  calls: DaemonSetCalls,
+  { previous, current }: ObjectChange<DaemonSetOverride>,
+): void {
+  if (isDeepStrictEqual(previous?.spec, current?.spec)) return;
+  const { namespace = '' } = (current ?? previous)?.metadata ?? {};
+  for (const name of new Set([previous, current].flatMap((each) => each?.spec.daemonSetName ?? []))) {
+    const daemonSet = daemonSets.get({ namespace, name });
+    if (!daemonSet) continue;
+    for (const host of selectedHosts(nodes.list(), [previous?.spec, current?.spec])) {
+      calls.node(daemonSet, host);
+    }
+    calls.fleet(daemonSet);
+  }
+}
+
 /** Returns the names of the hosts that one of the objects names or selects. */
-function selectedHosts(nodes: Iterable<Node>, objects: readonly (HostValues | undefined)[]): string[] {
+function selectedHosts(
+  nodes: Iterable<Node>,
+  specs: readonly (Pick<HostValuesSpec, 'hosts' | 'nodeSelector'> | undefined)[],
+): string[] {
   const names = new Set<string>();
-  const present = objects.flatMap((object) => (object ? [object.spec] : []));
+  const present = specs.flatMap((spec) => spec ?? []);
   for (const { hosts = {} } of present) for (const name of Object.keys(hosts)) names.add(name);
   const matchers = present.map(({ nodeSelector = {} }) => compileLabelSelector(nodeSelector));
   for (const { metadata } of nodes) {
@@ -125,14 +154,21 @@ function mattersToPlacement(node: KubeObject & Partial<Pick<Node, 'spec'>>) {
   };
 }
 
-function isSameValues(
-  { hostValues }: TriggerInformers,
+function isSameTemplate(
+  informers: TriggerInformers,
   daemonSet: DaemonSet,
   previous: Node,
   current: Node,
 ): boolean {
-  const [before, after] = [previous, current].map((node) => nodeValues(hostValues, daemonSet, node));
-  return isDeepStrictEqual(before, after);
+  const [before, after] = [previous, current].map((node) =>
+    identityOf(nodeTemplate(informers, daemonSet, node)),
+  );
+  return before === after;
+}
+
+function identityOf(made: NodeTemplate): string {
+  if (made.kind === 'refused') return `refused: ${made.message}`;
+  return `${made.overrides} ${made.values?.resolved.text ?? ''}`;
 }
 
 function callForNode(informers: TriggerInformers, calls: DaemonSetCalls, change: ObjectChange<Node>): void {
@@ -146,7 +182,7 @@ function callForNode(informers: TriggerInformers, calls: DaemonSetCalls, change:
       isUpdate &&
       heardIn(previous) === heardIn(current) &&
       isSamePlacement(daemonSet, previous, current) &&
-      isSameValues(informers, daemonSet, previous, current);
+      isSameTemplate(informers, daemonSet, previous, current);
     if (!isSame) calls.node(daemonSet, name);
   }
 }

@@ -26,6 +26,7 @@ import {
   daemonJobKind,
   daemonJobResultKind,
   daemonSetKind,
+  daemonSetOverrideKind,
   deploymentKind,
   endpointSliceKind,
   endpointsKind,
@@ -112,6 +113,7 @@ function watchedKinds({
   admissionPolicyBindings,
   mutatingWebhooks,
   validatingWebhooks,
+  daemonSetOverrides,
   hostValues,
   metadata,
 }: Informers): Watched[] {
@@ -130,6 +132,7 @@ function watchedKinds({
     { kind: controllerRevisionKind, informer: controllerRevisions },
     { kind: configMapKind, informer: configMaps },
     { kind: secretKind, informer: secrets },
+    { kind: daemonSetOverrideKind, informer: daemonSetOverrides },
     { kind: hostValuesKind, informer: hostValues },
     { kind: rolloutPolicyKind, informer: rolloutPolicies },
     { kind: rolloutKind, informer: rollouts },

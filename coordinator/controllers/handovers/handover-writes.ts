@@ -1,5 +1,6 @@
 /** Writes handovers on Pods, and withdraws them (`shared/kube/handovers/host-handover.ts`). */
 
+import { OVERRIDES_ANNOTATION } from '../../../shared/kube/daemonsets/daemonset-override-types.js';
 import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
 import { REVISION_HASH_LABEL } from '../../../shared/kube/daemonsets/daemonset-types.js';
 import {
@@ -46,14 +47,18 @@ export class HandoverWrites {
     return this.#annotate(old, () => JSON.stringify(handover));
   }
 
-  /** Returns true if the successor is of this revision and of the present values of its node. */
+  /** Returns true if the successor is of this revision and of the present overrides and values of its node. */
   isSameSuccessor(
     { daemonSet, hash }: { daemonSet: DaemonSet; hash: string },
     successor: Pod,
     nodeName: string,
   ): boolean {
     if (successor.metadata.labels?.[REVISION_HASH_LABEL] !== hash) return false;
-    return valuesTextOf(successor) === valuesTextOf(this.#templates.pod(daemonSet, nodeName, hash));
+    const wanted = this.#templates.pod(daemonSet, nodeName, hash);
+    const isOverriddenAlike =
+      successor.metadata.annotations?.[OVERRIDES_ANNOTATION] ===
+      wanted.metadata.annotations?.[OVERRIDES_ANNOTATION];
+    return isOverriddenAlike && valuesTextOf(successor) === valuesTextOf(wanted);
   }
 
   /**

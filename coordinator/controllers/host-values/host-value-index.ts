@@ -7,27 +7,23 @@ import type { HostValue, HostValues } from '../../../shared/kube/host-values/hos
 import { ownValue } from '../../../shared/kube/objects/label-syntax.js';
 import type { ObjectMeta } from '../../../shared/kube/objects/meta.js';
 import { compileLabelSelector, type Matcher } from '../../../shared/kube/objects/selectors.js';
-import { refusalOfValues } from '../../decisions/host-values/rendered-pod.js';
 import type { NodeValues, ValueCandidate } from '../../decisions/host-values/value-resolution.js';
 import { resolveValues } from '../../decisions/host-values/value-resolution.js';
 import type { ValueUses } from '../../decisions/host-values/value-uses.js';
 import { BY_NAMESPACE, type Informers } from '../../informers/informer.js';
+import { LabelBuckets, push } from './label-buckets.js';
 
 type HostValuesInformer = Pick<Informers['hostValues'], 'indexed' | 'onChange'>;
 type NodeMeta = Pick<ObjectMeta, 'name' | 'labels' | 'annotations'>;
-
-/** Bucket of objects whose selector requires no single label. */
-const ANY = '';
-const HOSTNAME = 'kubernetes.io/hostname';
 
 interface Layer {
   object: HostValues;
   matches: Matcher;
 }
 
-/** The objects of one namespace. `byLabel`: by `key=value`. `byHost`: those that name the host. */
+/** The objects of one namespace. `byHost`: those that name the host. */
 interface NamespaceLayers {
-  byLabel: Map<string, Layer[]>;
+  byLabel: LabelBuckets<Layer>;
   byHost: Map<string, HostValues[]>;
   /** By the keys that a template uses. */
   digests: Map<string, string>;
@@ -47,9 +43,7 @@ export class HostValueIndex {
 
   /** Returns the values that a Pod of the namespace gets on the node, or why it cannot have them. */
   valuesOn(namespace: string, node: NodeMeta, uses: ValueUses): NodeValues {
-    const values = resolveValues(uses.paths, node, (key) => this.#candidates(namespace, node, key));
-    const message = refusalOfValues(uses, values);
-    return message === undefined ? values : { kind: 'refused', message };
+    return resolveValues(uses.paths, node, (key) => this.#candidates(namespace, node, key));
   }
 
   /**
@@ -73,46 +67,30 @@ export class HostValueIndex {
 
   #candidates(namespace: string, { name, labels = {} }: NodeMeta, key: string): ValueCandidate[] {
     const { byLabel, byHost } = this.#layersOf(namespace);
-    if (byLabel.size === 0 && byHost.size === 0) return [];
+    if (byLabel.isEmpty && byHost.size === 0) return [];
     const named = (byHost.get(name) ?? []).flatMap((object) =>
       candidate(object, true, ownValue(object.spec.hosts?.[name], key)),
     );
-    const buckets = [ANY, ...Object.entries(labels).map(([label, value]) => `${label}=${value}`)];
-    const selected = buckets
-      .flatMap((bucket) => byLabel.get(bucket) ?? [])
-      .flatMap(({ object, matches }) => {
-        const value = valueIn(object, key);
-        return value !== undefined && matches.matches(labels) ? candidate(object, false, value) : [];
-      });
+    const selected = byLabel.candidates(labels).flatMap(({ object, matches }) => {
+      const value = valueIn(object, key);
+      return value !== undefined && matches.matches(labels) ? candidate(object, false, value) : [];
+    });
     return [...named, ...selected];
   }
 
   #layersOf(namespace: string): NamespaceLayers {
     const known = this.#namespaces.get(namespace);
     if (known) return known;
-    const layers: NamespaceLayers = { byLabel: new Map(), byHost: new Map(), digests: new Map() };
+    const layers: NamespaceLayers = { byLabel: new LabelBuckets(), byHost: new Map(), digests: new Map() };
     for (const object of this.#hostValues.indexed(BY_NAMESPACE, namespace)) {
       for (const host of Object.keys(object.spec.hosts ?? {})) push(layers.byHost, host, object);
       if (!object.spec.values && !object.spec.secrets) continue;
       const matches = compileLabelSelector(object.spec.nodeSelector ?? {});
-      push(layers.byLabel, bucketOf(object), { object, matches });
+      layers.byLabel.add(object.spec.nodeSelector, { object, matches });
     }
     this.#namespaces.set(namespace, layers);
     return layers;
   }
-}
-
-function push<T>(map: Map<string, T[]>, key: string, item: T): void {
-  const list = map.get(key);
-  if (list) list.push(item);
-  else map.set(key, [item]);
-}
-
-/** The host's name divides a fleet best. */
-function bucketOf({ spec }: HostValues): string {
-  const pairs = Object.entries(spec.nodeSelector?.matchLabels ?? {});
-  const [label, value] = pairs.find(([name]) => name === HOSTNAME) ?? pairs[0] ?? [];
-  return label === undefined ? ANY : `${label}=${value}`;
 }
 
 function valueIn({ spec }: HostValues, key: string): HostValue | undefined {

@@ -3,13 +3,14 @@
 import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
 import type { DaemonSetPlan, PlannedHost } from '../../../shared/kube/fleet/plan-types.js';
 import { CHANGING_ACTIONS } from '../../../shared/kube/fleet/plan-types.js';
+import { countText } from '../../../shared/kube/objects/meta.js';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 import type { RolloutPolicy } from '../../../shared/kube/rollouts/rollout-policy-types.js';
 import { ROLLOUT_REASON_CODES } from '../../../shared/kube/rollouts/rollout-reason-codes.js';
 import type { Clock } from '../../../shared/process/time/clock.js';
 import { TimeSlice } from '../../../shared/process/time/time-slice.js';
 import type { CurrentRevision } from '../../decisions/daemonsets/daemon-node.js';
-import { daemonPod, templateGenerationOf } from '../../decisions/daemonsets/daemon-pod.js';
+import { templateGenerationOf } from '../../decisions/daemonsets/daemon-pod.js';
 import { revisionHistory } from '../../decisions/daemonsets/revision-history.js';
 import { revisionHashOf } from '../../decisions/daemonsets/template-revision.js';
 import { allowsSurge, isRollingUpdate } from '../../decisions/daemonsets/update-strategy.js';
@@ -22,14 +23,16 @@ import { BY_OWNER } from '../../informers/informer.js';
 import { semanticallyEqual } from '../../kinds/validation/semantic-equality.js';
 import { nodeNamesOf, observeNode, placementOn } from '../daemonsets/daemonset-node-view.js';
 import { DaemonSetTally } from '../daemonsets/daemonset-tally.js';
-import { fleetValues } from '../host-values/node-values.js';
+import { fleetSettings } from '../host-values/node-template.js';
 import { governingPolicy } from '../rollouts/rollout-decision.js';
 import type { OverlayInformers, PlanInformers } from './overlay-informers.js';
 import { type FirstReason, firstReason, maxOf, plannedHosts, plannedWaves } from './planned-hosts.js';
+import { plannedVariants } from './planned-variants.js';
 import { simulateRollout } from './rollout-simulation.js';
 import { type RolloutStrategy, UpstreamStrategy } from './rollout-strategy.js';
 import { type InitialHost, SimulatedHosts, type SimulatedHostsOptions } from './simulated-hosts.js';
 import { SimulationTimeline } from './simulation-timeline.js';
+import { templateRefusals } from './template-refusals.js';
 import { WaveStrategy, type WaveStrategyOptions } from './wave-strategy.js';
 
 interface PlanSubject {
@@ -57,20 +60,21 @@ export async function planDaemonSet(subject: PlanSubject): Promise<DaemonSetPlan
   const policy = isRollingUpdate(updateStrategy)
     ? governingPolicy(after, subject.overlay.policiesIn(after.metadata.namespace ?? ''))
     : undefined;
-  const values = policy && fleetValues(subject.overlay.nodeReader.hostValues, after);
+  const values = policy && fleetSettings(subject.overlay.nodeReader, after);
   const governed = values === undefined ? current : { ...current, values };
   const tally = new DaemonSetTally({ uid, generation, current: governed });
-  const refusal = await subject.refusalOf(daemonPod(after, befores[0]?.name ?? 'node', current.hash));
+  const names = befores.map(({ name }) => name);
+  const checked = { reader: subject.overlay.nodeReader, daemonSet: after, hash: current.hash };
+  const refusals = await templateRefusals({ ...checked, refusalOf: subject.refusalOf }, names);
   const parts = { daemonSet: after, current, tally, timeline, pace };
   const hosts = new SimulatedHosts({
-    ...{ ...parts, hosts: befores, isRefused: refusal !== undefined },
+    ...{ ...parts, hosts: befores, isRefused: refusals.isRefused },
     ...handoversBy(policy, subject, timeline.now),
   });
   const strategy: RolloutStrategy = policy
     ? waveStrategy(subject, policy, { tally, timeline, pace, slice })
     : new UpstreamStrategy(after, tally);
   const reasons = new Map<string, FirstReason>();
-  const names = befores.map(({ name }) => name);
   await simulateRollout({
     ...{ tally, hosts, names, timeline, strategy, slice },
     started: () => {
@@ -83,20 +87,15 @@ export async function planDaemonSet(subject: PlanSubject): Promise<DaemonSetPlan
   });
   const planned = plannedHosts(befores, hosts, { reasons, strategy, started });
   const previous = before && currentOf(before, informers).hash;
-  const ends = planned.flatMap(({ endSeconds }) => endSeconds ?? []);
-  const change = changeOf(before, after);
-  const isNewTemplate = change === 'Create' || (previous !== undefined && previous !== current.hash);
-  const blockedBy =
-    obstacleTo(planned, refusal, isNewTemplate) ?? (isChanging(planned) ? strategy.stopReason() : undefined);
-  const { namespace = '', name } = after.metadata;
-  const summary = {
-    ...{ namespace, name, change },
-    counts: countActions(planned),
-    waves: plannedWaves(strategy, planned),
-    ...(ends.length > 0 ? { endSeconds: maxOf(ends) } : {}),
-    ...(policy ? { policy: policy.metadata.name } : {}),
-    ...(blockedBy === undefined ? {} : { blockedBy }),
-  };
+  const summary = summaryOf(subject, {
+    befores,
+    planned,
+    strategy,
+    policy,
+    refusal: refusals.first,
+    current,
+    previous,
+  });
   return {
     ...summary,
     revision: current.hash,
@@ -109,8 +108,51 @@ export async function planDaemonSet(subject: PlanSubject): Promise<DaemonSetPlan
         : `a Pod takes ${pace.startMs / 1000} s to become ready (assumed: no Pod was measured)`,
       ...strategy.assumptions,
     ],
+    ...plannedVariants(subject.overlay.nodeReader, after, planned),
     hosts: planned,
   };
+}
+
+interface PlanResult {
+  befores: readonly InitialHost[];
+  planned: readonly PlannedHost[];
+  strategy: RolloutStrategy;
+  policy: RolloutPolicy | undefined;
+  refusal: string | undefined;
+  current: CurrentRevision;
+  /** Hash of the template before. */
+  previous: string | undefined;
+}
+
+function summaryOf(
+  { before, after }: PlanSubject,
+  { befores, planned, strategy, policy, refusal, current, previous }: PlanResult,
+) {
+  const ends = planned.flatMap(({ endSeconds }) => endSeconds ?? []);
+  const change = changeOf(before, after);
+  const isNewTemplate = change === 'Create' || (previous !== undefined && previous !== current.hash);
+  const blockedBy =
+    obstacleTo(planned, refusal, isNewTemplate) ??
+    unresolvedText(befores) ??
+    (isChanging(planned) ? strategy.stopReason() : undefined);
+  const { namespace = '', name } = after.metadata;
+  return {
+    ...{ namespace, name, change },
+    counts: countActions(planned),
+    waves: plannedWaves(strategy, planned),
+    ...(ends.length > 0 ? { endSeconds: maxOf(ends) } : {}),
+    ...(policy ? { policy: policy.metadata.name } : {}),
+    ...(blockedBy === undefined ? {} : { blockedBy }),
+  };
+}
+
+/** Describes hosts whose Pod cannot be made: a value is missing, or objects contradict each other. */
+function unresolvedText(hosts: readonly InitialHost[]): string | undefined {
+  const unresolved = hosts.filter(({ shouldRun, updateRefusal }) => shouldRun && updateRefusal !== undefined);
+  const [first] = unresolved.sort((a, b) => (a.name < b.name ? -1 : 1));
+  if (!first) return undefined;
+  const lacking = countText(unresolved.length, 'host gets no new Pod', 'hosts get no new Pod');
+  return `${lacking}: ${first.updateRefusal}`;
 }
 
 function isChanging(hosts: readonly PlannedHost[]): boolean {

@@ -1,6 +1,7 @@
 /** Plans what manifests would change on hosts, from dry runs of the registry and from informers. Writes nothing. */
 
 import type { ServiceAccount } from '../../../shared/kube/access/service-account-types.js';
+import type { DaemonSetOverride } from '../../../shared/kube/daemonsets/daemonset-override-types.js';
 import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
 import {
   CHANGING_ACTIONS,
@@ -8,18 +9,20 @@ import {
   type Plan,
   type PlanRequest,
 } from '../../../shared/kube/fleet/plan-types.js';
+import type { HostValues } from '../../../shared/kube/host-values/host-values-types.js';
 import type { Node } from '../../../shared/kube/nodes/node-types.js';
 import { ApiError } from '../../../shared/kube/objects/api-status.js';
 import type { Namespace } from '../../../shared/kube/objects/config-types.js';
 import type { KubeObject, ObjectRef } from '../../../shared/kube/objects/meta.js';
 import { countText, FLEET_GROUP } from '../../../shared/kube/objects/meta.js';
-import { compileLabelSelector } from '../../../shared/kube/objects/selectors.js';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 import type { PriorityClass } from '../../../shared/kube/pods/priority-class.js';
 import type { RolloutPolicy } from '../../../shared/kube/rollouts/rollout-policy-types.js';
 import type { Clock } from '../../../shared/process/time/clock.js';
 import {
   daemonSetKind,
+  daemonSetOverrideKind,
+  hostValuesKind,
   namespaceKind,
   nodeKind,
   podKind,
@@ -31,6 +34,8 @@ import { apiVersionOf, type Kind } from '../../kinds/kind.js';
 import type { Registry } from '../../registry/registry.js';
 import type { WriteOptions } from '../../registry/registry-options.js';
 import { type DryRunResult, dryRunApply, dryRunReplace } from '../../registry/writes/dry-run-apply.js';
+import { usedKeys } from '../host-values/node-template.js';
+import { type ChangedObjects, isConcerned } from './concerned-daemonsets.js';
 import { planDaemonSet } from './daemonset-planner.js';
 import { OverlayInformers, type PlanInformers } from './overlay-informers.js';
 import { policyWarnings, type WrittenPolicy } from './policy-warnings.js';
@@ -56,10 +61,12 @@ interface Way extends Required<Omit<PlanRequest, 'manifests'>> {
 }
 
 /** The results of all dry runs, by kind. */
-interface Applied {
+interface Applied extends ChangedObjects {
   daemonSets: DryRunResult<DaemonSet>[];
   policies: DryRunResult<RolloutPolicy>[];
   nodes: DryRunResult<Node>[];
+  hostValues: DryRunResult<HostValues>[];
+  overrides: DryRunResult<DaemonSetOverride>[];
   /** Objects that the admission of the others needs. */
   assumed: (Namespace | ServiceAccount | PriorityClass)[];
 }
@@ -82,7 +89,9 @@ export class ManifestPlanner {
   ): Promise<Plan> {
     const notes = new Set<string>();
     const refused: Plan['refused'] = [];
-    const applied: Applied = { daemonSets: [], policies: [], nodes: [], assumed: [] };
+    const applied: Applied = {
+      ...{ daemonSets: [], policies: [], nodes: [], hostValues: [], overrides: [], assumed: [] },
+    };
     for (const manifest of manifests.flatMap(itemsOf)) {
       try {
         await this.#apply(manifest, { namespace, mode, rights }, applied, notes);
@@ -97,8 +106,12 @@ export class ManifestPlanner {
         notes.add(warning);
     }
     const plans = await this.#plans(applied, overlay);
-    const daemonSets = plans.filter((plan) => rights.mayRead(daemonSetKind, plan));
-    const unreadable = plans.filter((plan) => changesHosts(plan) && !daemonSets.includes(plan)).length;
+    const daemonSets = plans
+      .filter((plan) => rights.mayRead(daemonSetKind, plan))
+      .map((plan) => (mayReadSettings(rights, plan) ? plan : withoutVariants(plan)));
+    const unreadable = plans.filter(
+      (plan) => changesHosts(plan) && !rights.mayRead(daemonSetKind, plan),
+    ).length;
     if (unreadable > 0) notes.add(unreadableNote(unreadable));
     return {
       kind: 'Plan',
@@ -129,11 +142,13 @@ export class ManifestPlanner {
     return policyWarnings({ ...write, overlay, informers, clock });
   }
 
-  #overlayOf({ daemonSets, policies, nodes }: Applied): OverlayInformers {
+  #overlayOf({ daemonSets, policies, nodes, hostValues, overrides }: Applied): OverlayInformers {
     return new OverlayInformers(this.#deps.informers, {
       daemonSets: daemonSets.map(({ after }) => after),
       policies: policies.map(({ after }) => after),
       nodes: nodes.map(({ after }) => after),
+      hostValues: hostValues.map(({ after }) => after),
+      overrides: overrides.map(({ after }) => after),
     });
   }
 
@@ -148,6 +163,12 @@ export class ManifestPlanner {
         return;
       case `${apiVersionOf(rolloutPolicyKind)}/RolloutPolicy`:
         applied.policies.push(await foresee(rolloutPolicyKind));
+        return;
+      case `${apiVersionOf(hostValuesKind)}/HostValues`:
+        applied.hostValues.push(await foresee(hostValuesKind));
+        return;
+      case `${apiVersionOf(daemonSetOverrideKind)}/DaemonSetOverride`:
+        applied.overrides.push(await foresee(daemonSetOverrideKind));
         return;
       case 'v1/Node':
         applied.nodes.push(await foresee(nodeKind));
@@ -197,18 +218,16 @@ export class ManifestPlanner {
     };
   }
 
-  /** Plans the applied DaemonSets and the DaemonSets that applied policies or nodes concern, by namespace and name. */
-  async #plans(
-    { daemonSets, policies, nodes, assumed }: Applied,
-    overlay: OverlayInformers,
-  ): Promise<DaemonSetPlan[]> {
+  /** Plans the applied DaemonSets and those that other applied objects concern, by namespace and name. */
+  async #plans(applied: Applied, overlay: OverlayInformers): Promise<DaemonSetPlan[]> {
+    const { daemonSets, assumed } = applied;
     const { informers, clock } = this.#deps;
     const refusalOf = this.#refusals(assumed);
     const subjects = new Map<string, DryRunResult<DaemonSet>>();
     for (const stored of informers.daemonSets.list()) {
       if (stored.metadata.deletionTimestamp) continue;
-      const isConcerned = nodes.length > 0 || policies.some((policy) => concerns(policy, stored));
-      if (isConcerned) subjects.set(keyOf(stored), { before: stored, after: stored });
+      const keys = usedKeys(overlay.nodeReader, stored);
+      if (isConcerned(applied, stored, keys)) subjects.set(keyOf(stored), { before: stored, after: stored });
     }
     for (const foreseen of daemonSets) subjects.set(keyOf(foreseen.after), foreseen);
     const plans: DaemonSetPlan[] = [];
@@ -235,15 +254,6 @@ function namesOf({ kind, metadata }: Manifest): { kind: string; name: string } {
   return { kind: typeof kind === 'string' ? kind : 'object', name: typeof name === 'string' ? name : '' };
 }
 
-/** Returns true if the policy selects the DaemonSet, or did before the change. */
-function concerns({ before, after }: DryRunResult<RolloutPolicy>, { metadata }: DaemonSet): boolean {
-  return [before, after].some(
-    (policy) =>
-      policy?.metadata.namespace === metadata.namespace &&
-      compileLabelSelector(policy?.spec.selector).matches(metadata.labels),
-  );
-}
-
 function verdictOf(plans: readonly DaemonSetPlan[], refused: Plan['refused']): Plan['verdict'] {
   if (refused.length > 0 || plans.some(({ blockedBy }) => blockedBy !== undefined)) return 'Blocked';
   const changes = plans.some((plan) => plan.change !== 'None' || changesHosts(plan));
@@ -252,6 +262,17 @@ function verdictOf(plans: readonly DaemonSetPlan[], refused: Plan['refused']): P
 
 function changesHosts({ counts }: DaemonSetPlan): boolean {
   return CHANGING_ACTIONS.some((action) => counts[action] > 0);
+}
+
+/** Variants show values. The name of no object stands for all of the namespace. */
+function mayReadSettings(rights: PlanRights, { namespace }: DaemonSetPlan): boolean {
+  return [hostValuesKind, daemonSetOverrideKind].every((kind) =>
+    rights.mayRead(kind, { namespace, name: '' }),
+  );
+}
+
+function withoutVariants({ otherVariants: _, ...plan }: DaemonSetPlan): DaemonSetPlan {
+  return { ...plan, variants: [] };
 }
 
 function unreadableNote(count: number): string {

@@ -1,10 +1,13 @@
 /** The informers as they would be after an apply: stored objects overlaid with changed ones. */
 
+import type { DaemonSetOverride } from '../../../shared/kube/daemonsets/daemonset-override-types.js';
 import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
+import type { HostValues } from '../../../shared/kube/host-values/host-values-types.js';
 import type { Node } from '../../../shared/kube/nodes/node-types.js';
 import { type KubeObject, refText } from '../../../shared/kube/objects/meta.js';
-import { BY_NAMESPACE, type Informers } from '../../informers/informer.js';
+import { BY_NAMESPACE, type Informer, type Informers } from '../../informers/informer.js';
 import type { NodeReader } from '../daemonsets/daemonset-node-view.js';
+import type { NodeSettingsReader } from '../host-values/node-template.js';
 
 type RolloutPolicies = Informers['rolloutPolicies'];
 type RolloutPolicy = NonNullable<ReturnType<RolloutPolicies['get']>>;
@@ -12,7 +15,14 @@ type RolloutPolicy = NonNullable<ReturnType<RolloutPolicies['get']>>;
 /** Informers that a plan reads. */
 export type PlanInformers = Pick<
   Informers,
-  'pods' | 'nodes' | 'daemonSets' | 'controllerRevisions' | 'rolloutPolicies' | 'rollouts' | 'hostValues'
+  | 'pods'
+  | 'nodes'
+  | 'daemonSets'
+  | 'controllerRevisions'
+  | 'rolloutPolicies'
+  | 'rollouts'
+  | 'hostValues'
+  | 'daemonSetOverrides'
 >;
 
 /** Objects that an apply would create or change. */
@@ -20,6 +30,8 @@ interface Changed {
   daemonSets: readonly DaemonSet[];
   policies: readonly RolloutPolicy[];
   nodes: readonly Node[];
+  hostValues?: readonly HostValues[];
+  overrides?: readonly DaemonSetOverride[];
   /** Policies that would be deleted. */
   gone?: readonly RolloutPolicy[];
 }
@@ -30,9 +42,16 @@ export class OverlayInformers {
   readonly #policies: readonly RolloutPolicy[];
   readonly #gone: ReadonlySet<string>;
   readonly #daemonSets: readonly DaemonSet[];
+  /** One object for the lifetime of the overlay, because indexes are cached by reader. */
+  readonly #settings: NodeSettingsReader;
 
-  constructor(informers: PlanInformers, { nodes, policies, daemonSets, gone = [] }: Changed) {
+  constructor(informers: PlanInformers, changed: Changed) {
+    const { nodes, policies, daemonSets, hostValues = [], overrides = [], gone = [] } = changed;
     this.#informers = informers;
+    this.#settings = {
+      hostValues: overlaid(informers.hostValues, hostValues),
+      daemonSetOverrides: overlaid(informers.daemonSetOverrides, overrides),
+    };
     this.#gone = new Set(gone.map(({ metadata }) => refText(metadata)));
     this.#daemonSets = daemonSets;
     this.#nodes = new Map(nodes.map((node) => [node.metadata.name, node]));
@@ -40,11 +59,11 @@ export class OverlayInformers {
   }
 
   get nodeReader(): NodeReader {
-    const { pods, nodes, hostValues } = this.#informers;
+    const { pods, nodes } = this.#informers;
     const changed = this.#nodes;
     return {
       pods,
-      hostValues,
+      ...this.#settings,
       nodes: {
         get: (ref) => changed.get(ref.name) ?? nodes.get(ref),
         list: () => withChanged(nodes.list(), changed),
@@ -63,6 +82,18 @@ export class OverlayInformers {
     const stored = this.#informers.daemonSets.indexed(BY_NAMESPACE, namespace);
     return withOthers(namespace, this.#daemonSets, stored);
   }
+}
+
+/** Only namespaces are looked up, and nothing changes during a plan. */
+function overlaid<T extends KubeObject>(
+  informer: Pick<Informer<T>, 'indexed' | 'onChange'>,
+  changed: readonly T[],
+): Pick<Informer<T>, 'indexed' | 'onChange'> {
+  if (changed.length === 0) return informer;
+  return {
+    indexed: (index, namespace) => withOthers(namespace, changed, informer.indexed(index, namespace)),
+    onChange: () => undefined,
+  };
 }
 
 /** Returns the changed objects of a namespace, and the stored ones with other names. */

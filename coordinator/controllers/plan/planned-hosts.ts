@@ -36,6 +36,9 @@ export function firstReason(
   }
   const isMoved = hostState.created > 0 || hostState.deleted > 0;
   const old = hostState.pods.find((pod) => isLive(pod) && !pod.updated);
+  if (!isMoved && host.updateRefusal !== undefined) {
+    return { code: 'FailedCreate', because: host.updateRefusal };
+  }
   if (isMoved && host.contact !== 'here') return OFFLINE;
   if (isMoved) return { code: had ? 'Updating' : 'Creating' };
   if (old || !hostState.pods.some(isLive)) return strategy.blockReason(host.name);

@@ -41,8 +41,8 @@ export interface SimulatedHostsOptions {
   hosts: readonly InitialHost[];
   /** How long a host watches a successor before it confirms it, in ms. 0: it does not confirm. */
   confirmMs: number;
-  /** The API refuses Pods of the current revision. */
-  isRefused: boolean;
+  /** Returns true if the API refuses the host's Pod of the current revision. */
+  isRefused(name: string): boolean;
   /** Returns true if the host replaces its Pod itself. */
   isHandover(name: string): boolean;
 }
@@ -117,7 +117,7 @@ export class SimulatedHosts {
 
   /** Assumes that Pods of an earlier revision are accepted, because they were accepted before. */
   #isRefused(name: string): boolean {
-    return this.#options.isRefused && this.constraints.pinnedRevision(name) === undefined;
+    return this.#options.isRefused(name) && this.constraints.pinnedRevision(name) === undefined;
   }
 
   /** The controller retries until the API accepts the Pod. Until then the host uses budget. */

@@ -170,6 +170,6 @@ export class WaveStrategy implements RolloutStrategy {
     const { daemonSet, revisions, tally } = this.#options;
     const hash = revision === undefined ? undefined : templateHashOf(revision);
     const other = pinnedRevisionOf(daemonSet, revisions, hash);
-    return revision?.includes('+') && hash === tally.subject.current.hash ? undefined : other;
+    return hash === tally.subject.current.hash ? undefined : other;
   }
 }

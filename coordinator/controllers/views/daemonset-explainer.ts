@@ -13,7 +13,7 @@ import type { CurrentRevision } from '../../decisions/daemonsets/daemon-node.js'
 import { templateGenerationOf } from '../../decisions/daemonsets/daemon-pod.js';
 import { revisionHistory } from '../../decisions/daemonsets/revision-history.js';
 import { revisionHashOf } from '../../decisions/daemonsets/template-revision.js';
-import { type ShownValue, shownValue } from '../../decisions/host-values/shown-value.js';
+import { type ShownValue, shownSettings } from '../../decisions/host-values/shown-value.js';
 import { explainPlacement, type RuleResult } from '../../decisions/placement/placement-explanation.js';
 import {
   type CreateRefusal,
@@ -29,7 +29,7 @@ import { BY_OWNER, type Informers } from '../../informers/informer.js';
 import { daemonSetKind, nodeKind, rolloutKind } from '../../kinds/index.js';
 import type { CreateRefusals } from '../daemonsets/create-refusals.js';
 import { currentOn, nodeNamesOf, podsOnNode, preemptorOn } from '../daemonsets/daemonset-node-view.js';
-import { nodeValues } from '../host-values/node-values.js';
+import { nodeTemplate } from '../host-values/node-template.js';
 import type { ActiveRollouts } from '../rollouts/rollout-constraints.js';
 import { type PodVersion, PodVersions } from './pod-versions.js';
 
@@ -39,7 +39,7 @@ interface NodeAnswer {
   sentence: string;
   rules: RuleResult[];
   pod?: string;
-  /** Values that the node's Pod is rendered from. Absent: the template uses none, or one of them is missing. */
+  /** Overridden fields and values of the node's Pod. Absent: there are none, or one of them is missing. */
   values?: ShownValue[];
   failedCreate?: FailedCreate;
   /** Present if a policy governs the DaemonSet. */
@@ -85,7 +85,10 @@ function isSelected({ code, wave }: NodeRolloutStatus, filter: HostsFilter): boo
 }
 
 interface DaemonSetExplainerDeps {
-  informers: Pick<Informers, 'pods' | 'nodes' | 'daemonSets' | 'controllerRevisions' | 'hostValues'>;
+  informers: Pick<
+    Informers,
+    'pods' | 'nodes' | 'daemonSets' | 'controllerRevisions' | 'hostValues' | 'daemonSetOverrides'
+  >;
   clock: Clock;
   rollouts: Pick<ActiveRollouts, 'nodeStatus' | 'rolloutOf'>;
   refusals: Pick<CreateRefusals, 'of'>;
@@ -233,8 +236,9 @@ export class DaemonSetExplainer {
   }
 
   #shownValues({ daemonSet }: Subject, node: Node | undefined): Pick<NodeAnswer, 'values'> {
-    const values = node && nodeValues(this.#deps.informers.hostValues, daemonSet, node);
-    return values?.kind === 'resolved' ? { values: values.values.map(shownValue) } : {};
+    const made = node && nodeTemplate(this.#deps.informers, daemonSet, node);
+    const shown = made?.kind === 'resolved' ? shownSettings(made) : [];
+    return shown.length > 0 ? { values: shown } : {};
   }
 }
 

@@ -119,7 +119,11 @@ const EDIT_RULES = [
   ...WORKLOADS.map(([group, resources]) => rule(WRITE, group, ...resources)),
   rule(WRITE, APPS, 'deployments/rollback'),
   rule([...WRITE, ...READ], COORDINATION, 'leases'),
-  rule(WRITE, FLEET_GROUP, 'crondaemonjobs', 'daemonjobs', 'hostvalues', 'rolloutpolicies', 'rollouts'),
+  rule(
+    WRITE,
+    FLEET_GROUP,
+    ...['crondaemonjobs', 'daemonjobs', 'daemonsetoverrides', 'hostvalues', 'rolloutpolicies', 'rollouts'],
+  ),
   // The controller writes results. A deleted one, without its Pod, runs the job again on its host.
   rule(['delete', 'deletecollection'], FLEET_GROUP, 'daemonjobresults'),
 ];
@@ -152,6 +156,7 @@ const VIEW_RULES = [
     'daemonjobresults',
     'daemonjobs',
     'daemonjobs/status',
+    'daemonsetoverrides',
     'daemonsets/why',
     'hostvalues',
     'rolloutpolicies',

@@ -1,5 +1,6 @@
 /** One node as a DaemonSet's controller sees it: the plain data on which all decisions about its Pods are based. */
 
+import { OVERRIDES_ANNOTATION } from '../../../shared/kube/daemonsets/daemonset-override-types.js';
 import {
   REVISION_HASH_LABEL,
   TEMPLATE_GENERATION_LABEL,
@@ -93,10 +94,12 @@ export interface CurrentRevision {
   hash: string;
   /** Undefined: the DaemonSet has no template generation, and no Pod matches by it. */
   templateGeneration: number | undefined;
-  /** Identifies the HostValues that the template uses in the fleet. Only for a DaemonSet with a RolloutPolicy. */
+  /** Identifies the HostValues and overrides that are used in the fleet. Only for a DaemonSet with a RolloutPolicy. */
   values?: string;
   /** The values annotation of a current Pod on one node. Absent: any, because the template uses no values. */
   nodeValues?: string;
+  /** The overrides annotation of a current Pod on one node, or '' for none. Absent: any. */
+  nodeOverrides?: string;
 }
 
 /**
@@ -114,9 +117,14 @@ export function templateHashOf(revision: string): string {
 
 type PodMeta = Pick<ObjectMeta, 'labels' | 'annotations'>;
 
-/** Returns true if a Pod was made from the current template (util.IsPodUpdated) and the current values of its node. */
+/**
+ * Returns true if a Pod was made from the current template (util.IsPodUpdated), and from the current overrides and
+ * values of its node.
+ */
 export function isPodUpdated({ labels, annotations }: PodMeta, current: CurrentRevision): boolean {
-  const { nodeValues } = current;
+  const { nodeValues, nodeOverrides } = current;
+  if (nodeOverrides !== undefined && (annotations?.[OVERRIDES_ANNOTATION] ?? '') !== nodeOverrides)
+    return false;
   if (nodeValues !== undefined && annotations?.[HOST_VALUES_ANNOTATION] !== nodeValues) return false;
   const byHash = current.hash !== '' && labels?.[REVISION_HASH_LABEL] === current.hash;
   const byGeneration =
@@ -189,7 +197,7 @@ function pendingHandoverOf(
   const metadata =
     handover?.successor.metadata ??
     (revision === undefined ? undefined : { labels: { [REVISION_HASH_LABEL]: revision } });
-  const wanted = handover ? current : { ...current, nodeValues: undefined };
+  const wanted = handover ? current : { ...current, nodeValues: undefined, nodeOverrides: undefined };
   const waiting =
     condition?.reason === WITHDRAWN ? undefined : (condition?.reason as HandoverBlockReason | undefined);
   const waitingSince = timeOf(condition?.lastTransitionTime ?? '');

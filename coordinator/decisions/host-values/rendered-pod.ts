@@ -4,8 +4,10 @@
  */
 import type { HostValue } from '../../../shared/kube/host-values/host-values-types.js';
 import { HOST_VALUES_ANNOTATION, isSecretValue } from '../../../shared/kube/host-values/rendered-values.js';
+import { containersOf } from '../../../shared/kube/host-values/resource-values.js';
+import { ownValue } from '../../../shared/kube/objects/label-syntax.js';
 import { parseQuantity } from '../../../shared/kube/objects/quantity.js';
-import type { Container, Pod } from '../../../shared/kube/pods/pod-types.js';
+import type { Container, Pod, PodTemplateSpec } from '../../../shared/kube/pods/pod-types.js';
 import type { NodeValues } from './value-resolution.js';
 import type { ValueUses } from './value-uses.js';
 
@@ -26,8 +28,12 @@ export function rendersSpec({ resources, hasImages }: ValueUses): boolean {
  */
 const MAX_TEXT_BYTES = 100 * 1024;
 
-/** Returns why these values cannot be rendered, or undefined. */
-export function refusalOfValues(uses: ValueUses, values: NodeValues): string | undefined {
+/** Returns why these values cannot be rendered in Pods of the template, or undefined. */
+export function refusalOfValues(
+  template: PodTemplateSpec,
+  uses: ValueUses,
+  values: NodeValues,
+): string | undefined {
   if (values.kind === 'refused') return values.message;
   const bytes = Buffer.byteLength(values.text);
   if (bytes > MAX_TEXT_BYTES)
@@ -38,6 +44,25 @@ export function refusalOfValues(uses: ValueUses, values: NodeValues): string | u
     if (typeof value === 'string' && (parseQuantity(value) ?? -1) >= 0) continue;
     const shown = typeof value === 'string' ? `"${value}"` : 'in a Secret';
     return `${path} is ${shown}, and ${list}.${resource} of container ${container} needs a quantity such as 256Mi`;
+  }
+  return refusalOfQuantities(template, uses, byPath);
+}
+
+/** The API would refuse such a Pod only at its create, when the old Pod is already deleted. */
+function refusalOfQuantities(
+  template: PodTemplateSpec,
+  uses: ValueUses,
+  byPath: ReadonlyMap<string, HostValue>,
+): string | undefined {
+  for (const { container: name, resource, list, path } of uses.resources) {
+    const container = containersOf(template).find((each) => each.name === name);
+    const { limits, requests } = (container && withResources(container, uses, byPath).resources) ?? {};
+    const [limit, request] = [ownValue(limits, resource), ownValue(requests, resource)];
+    if (limit === undefined || request === undefined) continue;
+    if ((parseQuantity(request) ?? 0) <= (parseQuantity(limit) ?? 0)) continue;
+    const about = `the ${resource} limit of container ${name} would be ${limit}, and its request ${request}`;
+    const remedy = list === 'limits' ? 'must not be below the request' : 'must not be above the limit';
+    return `${path} ${remedy}: ${about}`;
   }
   return undefined;
 }
@@ -62,6 +87,16 @@ export function renderPod<T extends Pod>(pod: T, uses: ValueUses, values: NodeVa
       ...(initContainers && { initContainers: initContainers.map(render) }),
     },
   };
+}
+
+/** Returns the containers and init containers of the template, as they would be rendered in a Pod. */
+export function renderedContainers(
+  template: PodTemplateSpec,
+  uses: ValueUses,
+  values: NodeValues,
+): Container[] {
+  const byPath = pathsOf(values);
+  return containersOf(template).map((each) => withResources(withImage(each, byPath), uses, byPath));
 }
 
 /** Replaces `$(NAME)` if the container has a variable of this name from a value. Others stay as they are. */

@@ -82,7 +82,7 @@ export interface ReasonInput {
   preemptor?: Pod | undefined;
   /** Set if the API refused the last create of a Pod of the current revision, on any node. */
   refusal?: CreateRefusal | undefined;
-  /** Why the node's Pod cannot be rendered: a value is missing, contradictory or unusable. */
+  /** Why the node's Pod cannot be rendered: a value is missing or unusable, or objects contradict each other. */
   refusedValues?: string | undefined;
 }
 
@@ -211,9 +211,14 @@ function podReason(input: ReasonInput, { pod, view }: Held): Reason {
   const { code, because } = progressOf(pod, input.preemptor);
   if (view.updated) {
     const yet = view.confirming ? ', and its host has not confirmed it yet' : '';
+    // Its values are missing now: it runs on, and a lost Pod is not replaced.
+    if (refusedValues !== undefined && code === 'Running') {
+      const because = `it keeps running as it was made, and its next Pod cannot be made: ${refusedValues}`;
+      return { code: 'FailedCreate', ...about, because };
+    }
     return { code, ...about, because: `${because}${yet}` };
   }
-  const older = view.hash === input.current.hash ? 'older host values' : 'an older template';
+  const older = view.hash === input.current.hash ? 'older host values or overrides' : 'an older template';
   const held = rollout && holdOf(rollout);
   if (rolling && refusedValues !== undefined) {
     const because = `it is of an older template, and the next Pod cannot be made: ${refusedValues}`;

@@ -1,5 +1,6 @@
 /** Validation of Pods: creation, allowed changes, status (`pkg/apis/core/validation/validation.go`). */
 
+import { OVERRIDES_ANNOTATION } from '../../../shared/kube/daemonsets/daemonset-override-types.js';
 import { HOST_VALUES_ANNOTATION } from '../../../shared/kube/host-values/rendered-values.js';
 import type { Toleration } from '../../../shared/kube/pods/pod-placement-types.js';
 import type { Container, ContainerStatus, Pod, PodSpec } from '../../../shared/kube/pods/pod-types.js';
@@ -128,15 +129,15 @@ function withoutAllowedChanges(next: PodSpec, current: PodSpec): Partial<PodSpec
 }
 
 /**
- * The values of a Pod are those of its creation. Changed by a user, they would name Secrets that the Pod's author did
- * not choose.
+ * The values and overrides of a Pod are those of its creation. Changed by a user, values would name Secrets that the
+ * Pod's author did not choose, and overrides would replace the Pod.
  */
 function validateHostValuesKept(next: Pod, current: Pod): FieldError[] {
-  const before = current.metadata.annotations?.[HOST_VALUES_ANNOTATION];
-  if (next.metadata.annotations?.[HOST_VALUES_ANNOTATION] === before) return [];
-  return [
-    forbidden(`metadata.annotations[${HOST_VALUES_ANNOTATION}]`, 'may not be added, removed or changed'),
-  ];
+  return [HOST_VALUES_ANNOTATION, OVERRIDES_ANNOTATION].flatMap((annotation) => {
+    const [before, after] = [current, next].map(({ metadata }) => metadata.annotations?.[annotation]);
+    if (before === after) return [];
+    return [forbidden(`metadata.annotations[${annotation}]`, 'may not be added, removed or changed')];
+  });
 }
 
 /** The mirror annotation is fixed at creation (`ValidatePodSpecificAnnotationUpdates`). */

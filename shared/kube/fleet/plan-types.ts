@@ -42,6 +42,28 @@ export interface PlannedWave {
   needsApproval?: boolean;
 }
 
+/**
+ * A setting of a Pod that its host determines. `path`: a `fieldPath` such as `hostValues['store']`, or an overridden
+ * field such as `containers[till].image`. Hosts are not grouped by a path with more than 20 different values: then only
+ * the number of its values is given.
+ */
+export type PlannedSetting =
+  | { path: string; value: string; from: string }
+  | { path: string; distinctValues: number };
+
+/** Hosts that would run Pods with the same images and settings. */
+export interface PlannedVariant {
+  /** Image by name of the container. */
+  images: Record<string, string>;
+  /** Sorted by path. Empty for a DaemonSet without host values and overrides. */
+  settings: PlannedSetting[];
+  /** Number of hosts, and number of those that change. */
+  hosts: number;
+  changes: number;
+  /** The first hosts by name, at most 10. */
+  nodes: string[];
+}
+
 export interface DaemonSetPlan {
   namespace: string;
   name: string;
@@ -64,6 +86,14 @@ export interface DaemonSetPlan {
   assumptions: string[];
   /** Why the change would not complete without an operator. Absent if it would. */
   blockedBy?: string;
+  /**
+   * What eligible hosts would run at the end, the variant of most hosts first, at most 50. Hosts whose Pod cannot be
+   * rendered are not in it: they keep their Pod and have the code `FailedCreate`. Empty if the caller may not read the
+   * HostValues and DaemonSetOverrides of the namespace.
+   */
+  variants: PlannedVariant[];
+  /** Variants beyond the limit, and the number of their hosts. Absent: all are listed. */
+  otherVariants?: { variants: number; hosts: number };
   hosts: PlannedHost[];
 }
 

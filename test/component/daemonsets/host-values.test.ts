@@ -98,6 +98,10 @@ withFleet(
     await putValues(fleet, 'rival', { values: { store: 'x' } });
     await fleet.settle();
     assert.deepEqual(podUids(fleet), after, 'two contradictory objects replace no Pod');
+    assert.match(
+      explainer.explainNode(ref, 'n3').sentence,
+      /keeps running as it was made, and its next Pod cannot be made: node n3 has no single value/,
+    );
     await putValues(fleet, 'rival', {
       priority: 1,
       nodeSelector: { matchLabels: { none: 'x' } },

@@ -69,6 +69,7 @@ const REQUIRED: Record<string, object> = {
   ReplicaSet: { spec: WORKLOAD_SPEC },
   CronJob: { spec: { schedule: '@daily', jobTemplate: { spec: JOB_SPEC } } },
   EndpointSlice: { addressType: 'IPv4', endpoints: [] },
+  DaemonSetOverride: { spec: { daemonSetName: 'web', containers: [{ name: 'app', image: 'app:2' }] } },
   HostValues: { spec: { values: { site: 'kiel' } } },
   HorizontalPodAutoscaler: { spec: { scaleTargetRef: { kind: 'X', name: 'x' }, maxReplicas: 1 } },
   Ingress: { spec: { defaultBackend: { service: { name: 'x' } } } },

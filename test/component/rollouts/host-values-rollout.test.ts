@@ -82,7 +82,7 @@ describe('values of hosts in a rollout by waves', () => {
       assert.ok(failing);
       await rolling.crash(failing);
       await until(() => rolling.status?.phase === 'Failed' || rolling.status?.message);
-      assert.match(rolling.status?.message ?? '', /only HostValues have changed/);
+      assert.match(rolling.status?.message ?? '', /only HostValues or overrides have changed/);
       await rolling.advance(10 * SOAK_MS);
       await expectShown(rolling, { '1': 9, bad: 1 });
       const after = podUids(fleet);

@@ -107,7 +107,12 @@ const NO_PLANS: ChangePlanner = {
   },
   planDaemonSet: async ({ metadata: { namespace = '', name } }) => ({
     ...{ namespace, name, change: 'None', revision: '', sentence: '', reasons: [], waves: [] },
-    ...{ counts: { start: 0, stop: 0, replace: 0, wait: 0, keep: 0, none: 0 }, assumptions: [], hosts: [] },
+    ...{
+      counts: { start: 0, stop: 0, replace: 0, wait: 0, keep: 0, none: 0 },
+      assumptions: [],
+      variants: [],
+      hosts: [],
+    },
   }),
 };
 

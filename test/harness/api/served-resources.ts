@@ -36,6 +36,7 @@ const ROWS: [root: string, resource: string, namespaced: boolean, subresources?:
   ['/apis/fleet.everynode.dev/v1', 'crondaemonjobs', NAMESPACED, 'status'],
   ['/apis/fleet.everynode.dev/v1', 'daemonjobs', NAMESPACED, 'status'],
   ['/apis/fleet.everynode.dev/v1', 'daemonjobresults', NAMESPACED],
+  ['/apis/fleet.everynode.dev/v1', 'daemonsetoverrides', NAMESPACED],
   ['/apis/fleet.everynode.dev/v1', 'hostvalues', NAMESPACED],
   ['/apis/fleet.everynode.dev/v1', 'rollouts', NAMESPACED, 'hosts status'],
   ['/apis/fleet.everynode.dev/v1', 'services', NAMESPACED, 'why'],

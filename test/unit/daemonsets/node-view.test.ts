@@ -49,6 +49,7 @@ function reader(hash: string, leaving = {}): NodeReader {
   return {
     nodes: { get: () => node, list: () => [node] },
     pods: { indexed: () => [pod] },
+    daemonSetOverrides: { indexed: () => [], onChange: () => undefined },
     hostValues: { indexed: () => [], onChange: () => undefined },
   };
 }

@@ -149,15 +149,36 @@ test('only the values that a template names are used', () => {
 
 const USES = { keys: [], paths: [STORE], hasImages: false };
 const LIMIT = [{ container: 'app', list: 'limits', resource: 'memory', path: STORE }] as const;
+const REQUEST = [{ container: 'app', list: 'requests', resource: 'memory', path: STORE }] as const;
+const SIZED = {
+  spec: {
+    containers: [
+      { name: 'app', image: 'app:1', resources: { limits: { memory: '1Gi' }, requests: { memory: '64Mi' } } },
+    ],
+  },
+};
 
 for (const [what, uses, value, refusal] of [
   ['a quantity', { ...USES, resources: LIMIT }, '256Mi', undefined],
+  ['a limit of the request', { ...USES, resources: LIMIT }, '64Mi', undefined],
+  [
+    'a limit below the request',
+    { ...USES, resources: LIMIT },
+    '32Mi',
+    /must not be below the request: the memory limit of container app would be 32Mi, and its request 64Mi/,
+  ],
+  [
+    'a request above the limit',
+    { ...USES, resources: REQUEST },
+    '2Gi',
+    /must not be above the limit: the memory limit of container app would be 1Gi, and its request 2Gi/,
+  ],
   ['a negative quantity', { ...USES, resources: LIMIT }, '-5', /needs a quantity such as 256Mi/],
   ['a long text', { ...USES, resources: [] }, 'x'.repeat(102_400), /have 102\d{3} bytes, and at most 102400/],
 ] as const) {
   test(`${what} is ${refusal ? 'refused' : 'rendered'}`, () => {
     const values = resolveValues([STORE], NODE, () => [candidate('a', 0, false, value)]);
-    const found = refusalOfValues(uses, values);
+    const found = refusalOfValues(SIZED, uses, values);
     if (refusal) assert.match(found ?? '', refusal);
     else assert.equal(found, undefined);
   });
