@@ -2,7 +2,7 @@
 import type { DaemonJobSpec, ResultPhase } from '../../../shared/kube/daemonjobs/daemonjob-types.js';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 import { remainingMs } from '../jobs/job-limits.js';
-import { hasEnded, isTracked } from './daemonjob-pod.js';
+import { hasEnded, isTracked, isWithdrawn } from './daemonjob-pod.js';
 import { concluded, type HostOutcome, withEndedPods } from './daemonjob-result.js';
 
 /** How a run ends early. `Closed`: hosts start no more. `Stopped`: Pods are ended as well. */
@@ -54,17 +54,19 @@ const OFFLINE = {
 /** Decides from one consistent view. `now`: ms since the epoch. */
 export function hostStep(view: HostView, now: number): HostStep {
   const { nodeName, run, pods, result } = view;
-  const ended = pods.filter(hasEnded);
-  const live = pods.filter((pod) => !hasEnded(pod));
+  const ended = pods.filter((pod) => hasEnded(pod) && !isWithdrawn(pod));
+  const withdrawn = pods.filter(isWithdrawn);
+  const live = pods.filter((pod) => !hasEnded(pod) && !isWithdrawn(pod));
   const isStale = result !== undefined && result.run !== run && result.phase !== 'Succeeded';
   const before = isStale ? { ...result, run, failures: 0, phase: 'Retrying' as const } : result;
   const blank: HostOutcome = { nodeName, phase: 'Retrying', run, attempts: 0, failures: 0 };
   const counted = withEndedPods(before ?? blank, ended, run);
   const { state, outcome } = judge(view, counted, live, now);
   return {
-    state,
+    // The next Pod gets the name of the withdrawn one.
+    state: state.kind === 'Ready' && withdrawn.length > 0 ? { kind: 'Waiting' } : state,
     ...(isNews(outcome, result) && { outcome }),
-    release: ended.filter(isTracked),
+    release: [...ended, ...withdrawn].filter(isTracked),
     remove: toRemove(view, live, outcome),
     attempt: outcome.attempts,
   };
@@ -73,10 +75,10 @@ export function hostStep(view: HostView, now: number): HostStep {
 /** An outcome without attempts and without an end says nothing. */
 function isNews(outcome: HostOutcome, stored: HostOutcome | undefined): boolean {
   if (!stored) return outcome.attempts > 0 || outcome.phase !== 'Retrying';
-  // A new run alone is stored with its first Pod's end.
-  return (
-    outcome.attempts !== stored.attempts || (outcome.phase !== stored.phase && outcome.phase !== 'Retrying')
-  );
+  if (outcome.attempts !== stored.attempts) return true;
+  // A new run is stored with its first Pod's end, or with its own end.
+  const isSame = outcome.phase === stored.phase && outcome.run === stored.run;
+  return outcome.phase !== 'Retrying' && !isSame;
 }
 
 function judge(
@@ -97,8 +99,10 @@ function judge(
   if (counted.phase !== 'Retrying') return { state: { kind: counted.phase }, outcome: counted };
   const { failures } = counted;
   if (failures > (view.spec.backoffLimit ?? 6)) return final('Failed');
+  // A Pod of an earlier run that ends now is no failure of this run, and its end must not read "Retrying" forever.
+  const hasNews = failures > 0 || counted.attempts > (view.result?.attempts ?? 0);
   if (!view.isEligible)
-    return failures > 0 ? final('Failed') : { state: { kind: 'NotEligible' }, outcome: counted };
+    return hasNews ? final('Failed') : { state: { kind: 'NotEligible' }, outcome: counted };
   if (view.end) return final(failures > 0 ? 'Failed' : 'Missed', failures > 0 ? undefined : view.end);
   return { state: waitingState(view, counted, now), outcome: counted };
 }
@@ -112,11 +116,17 @@ function waitingState({ isOnline, isHeld }: HostView, counted: HostOutcome, now:
 
 /**
  * A closed run keeps Pods that have started. A Pod that its host has not started is deleted; otherwise a host that
- * returns later would start it after the end.
+ * returns later would start it after the end. A Pod without a node waits for room, or for a label that its node has
+ * lost: it is deleted when its host may not start any more, or the job would wait for it forever.
  */
-function toRemove({ end, isOnline }: HostView, live: readonly Pod[], { phase }: HostOutcome): readonly Pod[] {
+function toRemove(
+  { end, isOnline, isEligible }: HostView,
+  live: readonly Pod[],
+  { phase }: HostOutcome,
+): readonly Pod[] {
   const removable = live.filter(({ metadata }) => !metadata.deletionTimestamp);
   if (phase === 'Succeeded' || end?.kind === 'Stopped') return removable;
-  if (!end || isOnline) return [];
+  const unbound = end || !isEligible ? removable.filter(({ spec }) => !spec.nodeName) : [];
+  if (!end || isOnline) return unbound;
   return removable.filter(({ status }) => (status?.phase ?? 'Pending') === 'Pending');
 }

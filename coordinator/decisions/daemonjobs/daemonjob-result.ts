@@ -33,6 +33,10 @@ export function withEndedPods(before: HostOutcome, ended: readonly Pod[], run: n
     if (attemptOf(pod) < outcome.attempts) continue;
     const isSuccess = pod.status?.phase === 'Succeeded';
     const isOfThisRun = runOfPod(pod) === run;
+    if (!isSuccess && !isOfThisRun && outcome.phase !== 'Retrying') {
+      outcome = { ...outcome, attempts: attemptOf(pod) + 1 };
+      continue;
+    }
     const { run: _run, phase: _phase, attempts: _attempts, failures, nodeName } = outcome;
     outcome = {
       nodeName,
