@@ -32,6 +32,8 @@ const SHARES: Partial<Record<MixName, number>> = {
   holds: 3,
   reverts: 4,
   darkness: 3,
+  values: 8,
+  jobs: 20,
 };
 
 /** Runs the histories of a mix until one breaks a rule. Returns the violation. */

@@ -3,9 +3,9 @@ import { MISS_SCHEDULE, type StartRules } from '../../../shared/kube/daemonjobs/
 import type { DaemonJobSpec, ResultPhase } from '../../../shared/kube/daemonjobs/daemonjob-types.js';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 import { remainingMs } from '../jobs/job-limits.js';
-import { hasEnded, isTracked } from './daemonjob-pod.js';
+import { hasEnded, isTracked, isWithdrawn } from './daemonjob-pod.js';
 import { concluded, type HostOutcome, withEndedPods } from './daemonjob-result.js';
-import { type HostStart, hasRules, isWaitingToStart } from './host-start.js';
+import { type HostStart, hasNeverBegun, hasRules, isWaitingToStart } from './host-start.js';
 
 /** How a run ends early. `Closed`: hosts start no more. `Stopped`: Pods are ended as well. */
 export interface RunEnd {
@@ -68,8 +68,10 @@ const OFFLINE = {
 /** Decides from one consistent view. `now`: ms since the epoch. */
 export function hostStep(view: HostView, now: number): HostStep {
   const { nodeName, run, pods, result } = view;
-  const ended = pods.filter(hasEnded);
-  const live = pods.filter((pod) => !hasEnded(pod));
+  const withdrawn = pods.filter(hasNoAttempt);
+  const others = pods.filter((pod) => !hasNoAttempt(pod));
+  const ended = others.filter(hasEnded);
+  const live = others.filter((pod) => !hasEnded(pod));
   const isStale = result !== undefined && result.run !== run && result.phase !== 'Succeeded';
   const before = isStale ? { ...result, run, failures: 0, phase: 'Retrying' as const } : result;
   const blank: HostOutcome = { nodeName, phase: 'Retrying', run, attempts: 0, failures: 0 };
@@ -77,9 +79,10 @@ export function hostStep(view: HostView, now: number): HostStep {
   const { state, outcome } = judge(view, counted, live, now);
   const start = counted.failures > 0 ? withoutDeadline(view.start) : view.start;
   return {
-    state,
+    // The next Pod gets the name of the withdrawn one.
+    state: state.kind === 'Ready' && withdrawn.length > 0 ? { kind: 'Waiting' } : state,
     ...(isNews(outcome, result) && { outcome }),
-    release: ended.filter(isTracked),
+    release: [...ended, ...withdrawn].filter(isTracked),
     remove: toRemove(view, live, outcome, now),
     reschedule: start ? live.filter((pod) => isWaitingToStart(pod, now) && !hasRules(pod, start, now)) : [],
     attempt: outcome.attempts,
@@ -87,13 +90,18 @@ export function hostStep(view: HostView, now: number): HostStep {
   };
 }
 
+/** True for a Pod that will never start and never has. It is no attempt, and its finalizer can be removed. */
+function hasNoAttempt(pod: Pod): boolean {
+  return isWithdrawn(pod) || (hasEnded(pod) && hasNeverBegun(pod));
+}
+
 /** An outcome without attempts and without an end says nothing. */
 function isNews(outcome: HostOutcome, stored: HostOutcome | undefined): boolean {
   if (!stored) return outcome.attempts > 0 || outcome.phase !== 'Retrying';
-  // A new run alone is stored with its first Pod's end.
-  return (
-    outcome.attempts !== stored.attempts || (outcome.phase !== stored.phase && outcome.phase !== 'Retrying')
-  );
+  if (outcome.attempts !== stored.attempts) return true;
+  // A new run is stored with its first Pod's end, or with its own end.
+  const isSame = outcome.phase === stored.phase && outcome.run === stored.run;
+  return outcome.phase !== 'Retrying' && !isSame;
 }
 
 function judge(
@@ -116,8 +124,10 @@ function judge(
   if (counted.phase !== 'Retrying') return { state: { kind: counted.phase }, outcome: counted };
   const { failures } = counted;
   if (failures > (view.spec.backoffLimit ?? 6)) return final('Failed');
+  // A Pod of an earlier run that ends now is no failure of this run, and its end must not read "Retrying" forever.
+  const hasNews = failures > 0 || counted.attempts > (view.result?.attempts ?? 0);
   if (!view.isEligible)
-    return failures > 0 ? final('Failed') : { state: { kind: 'NotEligible' }, outcome: counted };
+    return hasNews ? final('Failed') : { state: { kind: 'NotEligible' }, outcome: counted };
   if (isTooLate(view, counted, now)) return final('Missed', tooLate(view));
   if (view.end) return final(failures > 0 ? 'Failed' : 'Missed', failures > 0 ? undefined : view.end);
   return { state: waitingState(view, counted, now), outcome: counted };
@@ -173,7 +183,9 @@ function withoutDeadline(start: HostStart | undefined): HostStart | undefined {
 
 /**
  * A closed run keeps Pods that have started. A Pod that its host has not started is deleted; otherwise a host that
- * returns later would start it after the end. With a deadline the host decides by itself, and may have run the Pod.
+ * returns later would start it after the end. With a deadline the host decides by itself, and may have run the Pod. A Pod
+ * without a node waits for room, or for a label that its node has lost: it is deleted when its host may not start any
+ * more, or the job would wait for it forever. On a host that is online, a Pod that waits for its time is withdrawn.
  */
 function toRemove(
   { end, isOnline, isHeld, isEligible, start }: HostView,
@@ -183,9 +195,11 @@ function toRemove(
 ): readonly Pod[] {
   const removable = live.filter(({ metadata }) => !metadata.deletionTimestamp);
   if (phase === 'Succeeded' || end?.kind === 'Stopped') return removable;
-  // Suspended, or not eligible any more: withdraw what has not begun. An offline host has begun it, or will.
-  if (isOnline && (isHeld || !isEligible || end))
-    return removable.filter((pod) => isWaitingToStart(pod, now));
-  if (!end || isOnline || start?.before !== undefined) return [];
-  return removable.filter(({ status }) => isPending(status?.phase));
+  const isOver = end !== undefined || !isEligible;
+  return removable.filter((pod) => {
+    if (!isPending(pod.status?.phase)) return false;
+    if (!pod.spec.nodeName && isOver) return true;
+    if (isOnline) return (isOver || isHeld) && isWaitingToStart(pod, now);
+    return end !== undefined && start?.before === undefined;
+  });
 }

@@ -86,6 +86,11 @@ export function hasEnded(pod: Pod): boolean {
   return pod.metadata.deletionTimestamp !== undefined && pod.metadata.deletionGracePeriodSeconds === 0;
 }
 
+/** True if the Pod was deleted before it had a node. No host has received it, so it is no attempt. */
+export function isWithdrawn({ metadata, spec }: Pod): boolean {
+  return metadata.deletionTimestamp !== undefined && !spec.nodeName;
+}
+
 /** True if the end of the Pod may still have to be counted. */
 export function isTracked({ metadata }: Pod): boolean {
   return metadata.finalizers?.includes(DAEMON_JOB_TRACKING) === true;

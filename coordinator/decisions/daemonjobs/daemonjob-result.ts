@@ -9,7 +9,6 @@ import { toTimestamp } from '../../../shared/kube/objects/meta.js';
 import type { ContainerStatus, Pod } from '../../../shared/kube/pods/pod-types.js';
 import { endedAt } from '../jobs/job-limits.js';
 import { attemptOf, runOfPod } from './daemonjob-pod.js';
-import { hasNeverBegun } from './host-start.js';
 
 /** The fields of a result without type and metadata. */
 export type HostOutcome = Omit<DaemonJobResult, 'apiVersion' | 'kind' | 'metadata'>;
@@ -33,13 +32,13 @@ export function withEndedPods(before: HostOutcome, ended: readonly Pod[], run: n
   for (const pod of [...ended].sort((a, b) => attemptOf(a) - attemptOf(b))) {
     if (outcome.phase === 'Succeeded') return outcome;
     if (attemptOf(pod) < outcome.attempts) continue;
-    if (hasNeverBegun(pod)) {
-      outcome = { ...outcome, run, attempts: attemptOf(pod) + 1 };
-      continue;
-    }
     const isSuccess = pod.status?.phase === 'Succeeded';
     const isOfThisRun = runOfPod(pod) === run;
     const isMissed = pod.status?.reason === MISS_SCHEDULE;
+    if (!isSuccess && !isOfThisRun && outcome.phase !== 'Retrying') {
+      outcome = { ...outcome, attempts: attemptOf(pod) + 1 };
+      continue;
+    }
     const { run: _run, phase: _phase, attempts: _attempts, failures, nodeName } = outcome;
     outcome = {
       nodeName,

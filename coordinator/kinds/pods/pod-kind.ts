@@ -1,5 +1,9 @@
 /** v1 Pod. */
-import { ENDED_ANNOTATION } from '../../../shared/kube/daemonjobs/daemonjob-types.js';
+import {
+  ATTEMPT_ANNOTATION,
+  ENDED_ANNOTATION,
+  RUN_ANNOTATION,
+} from '../../../shared/kube/daemonjobs/daemonjob-types.js';
 import { HANDOVER_ANNOTATION } from '../../../shared/kube/handovers/host-handover.js';
 import { controllerOf } from '../../../shared/kube/objects/meta.js';
 import { DEFAULT_GRACE_SECONDS, setPodDefaults } from '../../../shared/kube/pods/pod-defaults.js';
@@ -17,6 +21,8 @@ import { validatePod, validatePodCreate, validatePodStatus, validatePodUpdate } 
 
 /** Annotations that only controllers write. A host obeys them. */
 const SERVER_ANNOTATIONS = [HANDOVER_ANNOTATION, ENDED_ANNOTATION];
+/** Annotations that a controller sets at creation. A DaemonJob with changed ones would count a Pod wrongly. */
+const COUNTING_ANNOTATIONS = [ATTEMPT_ANNOTATION, RUN_ANNOTATION];
 
 /** `pkg/registry/core/pod/strategy.go`: a new Pod is Pending. Its QoS class follows from its resources. */
 function prepareForCreate(pod: Pod): void {
@@ -26,8 +32,14 @@ function prepareForCreate(pod: Pod): void {
   pod.status = { phase: 'Pending', qosClass: qualityOfService(pod.spec) };
 }
 
-function prepareForUpdate(next: Pod, current: Pod, context: WriteContext): void {
+function keepAnnotations(next: Pod, current: Pod, context: WriteContext): void {
   for (const key of SERVER_ANNOTATIONS) keepServerAnnotation(key, next, current, context);
+  if (controllerOf(current.metadata)?.kind !== 'DaemonJob') return;
+  for (const key of COUNTING_ANNOTATIONS) keepServerAnnotation(key, next, current, context);
+}
+
+function prepareForUpdate(next: Pod, current: Pod, context: WriteContext): void {
+  keepAnnotations(next, current, context);
   // Another controller could not withdraw this handover. An adopting controller requests its own.
   const [before, now] = [current, next].map(({ metadata }) => controllerOf(metadata)?.uid);
   if (before !== now) delete next.metadata.annotations?.[HANDOVER_ANNOTATION];
@@ -46,7 +58,7 @@ function keepPriority(next: Pod, { spec }: Pod): void {
 
 /** Status writes must not change owners. */
 function prepareForStatusUpdate(next: Pod, current: Pod, context: WriteContext): void {
-  for (const key of SERVER_ANNOTATIONS) keepServerAnnotation(key, next, current, context);
+  keepAnnotations(next, current, context);
   next.spec = current.spec;
   if (current.metadata.ownerReferences) next.metadata.ownerReferences = current.metadata.ownerReferences;
   else delete next.metadata.ownerReferences;

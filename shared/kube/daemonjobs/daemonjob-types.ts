@@ -85,7 +85,7 @@ export interface DaemonJobStatus {
   startTime?: Timestamp;
   completionTime?: Timestamp;
   conditions?: Condition[];
-  /** Hosts that are eligible or have a result. */
+  /** Hosts that are eligible or have a result of this run. A success counts in all runs. */
   hosts?: number;
   /** Hosts whose Pod exists and has not ended. */
   active?: number;

@@ -1,6 +1,6 @@
 /** Builders of the named cases: short histories written by hand. */
 import assert from 'node:assert/strict';
-import type { Fault, History, Step, UserStep } from '../histories/history.js';
+import type { Fault, History, JobRules, Step, UserStep } from '../histories/history.js';
 import { formatFailure } from '../runs/failure-report.js';
 import { type HistoryOutcome, runHistory } from '../runs/run-history.js';
 
@@ -26,6 +26,19 @@ export function daemonSet(
     graceSeconds: 2,
     selector: null,
     ...over,
+  };
+}
+
+/** Returns the step that creates the DaemonJob `sweep`. */
+export function job(image: string, over: Partial<JobRules> = {}): UserStep {
+  return {
+    kind: 'create job',
+    name: 'sweep',
+    job: {
+      ...{ image, isSuspended: false, retry: 'AtLeastOnce', parallelism: '100%', backoffLimit: null },
+      ...{ deadlineSeconds: null, untilSeconds: null, maxFailed: null, ttlSeconds: null, zone: null },
+      ...over,
+    },
   };
 }
 

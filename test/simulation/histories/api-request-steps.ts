@@ -37,9 +37,10 @@ export async function changed<T extends KubeObject>(
   kind: Kind<T>,
   ref: ObjectRef,
   change: (object: T) => void,
+  as: { user?: string } = {},
 ): Promise<AcknowledgedWrite[]> {
   const edit = (object: T): undefined => change(object) as undefined;
-  const record = await registry.modify(kind, ref, edit, { fieldManager: 'user' });
+  const record = await registry.modify(kind, ref, edit, { fieldManager: 'user', ...as });
   return [acknowledged(record.object().metadata, record.revision)];
 }
 

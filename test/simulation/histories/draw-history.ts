@@ -3,6 +3,7 @@
 import { FLEET_FAULTS, type FleetFault } from '../coordinators/fleet-faults.js';
 import type { CrashPoint } from '../machines/program-lifetime.js';
 import { SeededRandom } from '../machines/seeded-random.js';
+import { drawFleetStep, firstValues } from './draw-fleet-steps.js';
 import {
   type Fault,
   type HandoverRules,
@@ -48,7 +49,13 @@ export function generateHistory(seed: string, mix: Mix): History {
   const chance = new SeededRandom(seed);
   const nodes = chance.integer(2, 5);
   const classes: Step[] = mix['create ranked pod'] > 0 ? [{ kind: 'create classes', afterMs: 100 }] : [];
-  const first: Step[] = [...classes, { ...stepOf('create daemonset', chance, nodes), afterMs: 100 } as Step];
+  const subject = mix['create job'] > mix['create daemonset'] ? 'create job' : 'create daemonset';
+  const first: Step[] = [...classes, { ...stepOf(subject, chance, nodes), afterMs: 100 } as Step];
+  if (mix['use values'] > 0)
+    first.push({ ...firstValues(chance), afterMs: 100 }, {
+      ...stepOf('use values', chance, nodes),
+      afterMs: 100,
+    } as Step);
   // Without a host policy no host has handovers.
   if (mix['set host policy'] > 0)
     first.push({ ...stepOf('set host policy', chance, nodes), afterMs: 100 } as Step);
@@ -236,6 +243,18 @@ function stepOf(kind: keyof Mix, chance: SeededRandom, nodes: number): UserStep 
     case 'delete policy':
     case 'wait':
       return { kind };
+    case 'use values':
+    case 'set values':
+    case 'delete values':
+    case 'create job':
+    case 'suspend job':
+    case 'rerun job':
+    case 'set parallelism':
+    case 'delete job':
+    case 'delete job result':
+    case 'edit job pod':
+    case 'add host':
+      return drawFleetStep(kind, chance, nodes);
     case 'fill host disk':
       return { kind, node: node(), forMs: forMs() };
     case 'busy host':

@@ -117,6 +117,9 @@ export class HistoryFaults {
       case 'write manifest':
         host?.writeManifest(fault.name, fault.image);
         return;
+      case 'add host':
+        this.#world.addHost(fault.index);
+        return;
       case 'back up':
         this.#backups.push({ content: disk.copy(), takenAt: this.#world.coordinatorNowMs });
         return;

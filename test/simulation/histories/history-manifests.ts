@@ -77,11 +77,13 @@ export function rankedPod(step: Omit<Extract<UserStep, { kind: 'create ranked po
 }
 
 /** Sets the label from the template fields that a step can change: see `versionOf`. */
-function setVersion({ template }: Pick<DaemonSetSpec, 'template'>): void {
+export function setVersion({ template }: Pick<DaemonSetSpec, 'template'>): void {
   const { containers, nodeSelector, priorityClassName = '' } = template.spec;
   const cpu = containers[0]?.resources?.requests?.cpu ?? '';
   const rank = priorityClassName || cpu ? ` ${priorityClassName} ${cpu}` : '';
-  const version = `${containers[0]?.image} ${nodeSelector?.zone ?? 'anywhere'}${rank}`;
+  const names = (containers[0]?.env ?? []).map(({ name }) => name).join(' ');
+  const values = names ? ` with ${names}` : '';
+  const version = `${containers[0]?.image} ${nodeSelector?.zone ?? 'anywhere'}${rank}${values}`;
   template.metadata = { ...template.metadata, annotations: { [VERSION]: version } };
 }
 

@@ -31,6 +31,16 @@ const USERS: Omit<Mix, Fault['kind']> = {
   'delete ranked pod': 0,
   'create rivals': 0,
   wait: 0,
+  'use values': 0,
+  'set values': 0,
+  'delete values': 0,
+  'create job': 0,
+  'suspend job': 0,
+  'rerun job': 0,
+  'set parallelism': 0,
+  'delete job': 0,
+  'delete job result': 0,
+  'edit job pod': 0,
 };
 
 const FAULTS: Omit<Mix, UserStep['kind']> = {
@@ -57,6 +67,7 @@ const FAULTS: Omit<Mix, UserStep['kind']> = {
   'hang engine': 0,
   'remove container': 0,
   'write manifest': 0,
+  'add host': 0,
 };
 
 const NO_FAULTS = Object.fromEntries(Object.keys(FAULTS).map((kind) => [kind, 0])) as typeof FAULTS;
@@ -83,6 +94,21 @@ const TROUBLE = {
   'write manifest': 4,
   'create tolerant pod': 3,
   'cordon node': 2,
+};
+
+/** DaemonSets whose Pods use values of their hosts. */
+const VALUES = { 'use values': 6, 'set values': 16, 'delete values': 2, 'label node': 6, 'add host': 1 };
+
+/** DaemonJobs, and people who delete, suspend and repeat them. */
+const JOBS = {
+  'create job': 8,
+  'suspend job': 4,
+  'rerun job': 4,
+  'set parallelism': 2,
+  'delete job': 1.5,
+  'delete job result': 1,
+  'edit job pod': 1,
+  'add host': 2,
 };
 
 /** Users who wait for rollouts: most of their steps are releases. */
@@ -263,6 +289,39 @@ export const MIXES = {
     'jump clock': 0.5,
     'fill disk': 0,
     wait: 4,
+  },
+  /** Values of hosts that change, contradict each other and are missing, with and without waves. */
+  values: {
+    ...USERS,
+    ...FAULTS,
+    ...WAVES,
+    ...VALUES,
+    'set policy': 1.5,
+    'set image': 4,
+    'set strategy': 1,
+    'delete node': 0.5,
+    wait: 3,
+  },
+  /** DaemonJobs on hosts that are killed, cut off, relabelled, added and removed. */
+  jobs: {
+    ...USERS,
+    ...FAULTS,
+    ...JOBS,
+    'create daemonset': 0.3,
+    'set image': 0.3,
+    'set strategy': 0,
+    'set selector': 0,
+    'delete daemonset': 0.3,
+    'create pod': 0.3,
+    'replace pod': 0.3,
+    'delete pod': 4,
+    'kill agent': 9,
+    'kill coordinator': 9,
+    'cut power': 6,
+    'cut cable': 6,
+    'end container': 5,
+    'jump clock': 1.5,
+    wait: 3,
   },
   /** All of it at once. */
   everything: {

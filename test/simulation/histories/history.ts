@@ -47,7 +47,55 @@ export type UserStep =
   /** Pods that wait for a cordoned node, which becomes schedulable for all of them at once. */
   | { kind: 'create rivals'; node: string; rivals: Rival[]; graceSeconds: number }
   /** A long time without a step: timers expire, handovers are confirmed, hosts become unreachable. */
-  | { kind: 'wait' };
+  | { kind: 'wait' }
+  | ValueStep
+  | JobStep;
+
+/** Steps with values of hosts. `use values`: the Pods of a DaemonSet get these values. */
+export type ValueStep =
+  | { kind: 'use values'; name: string; uses: readonly ValueUse[] }
+  /** Creates the HostValues or replaces its spec. With `nodes` it names hosts, otherwise it selects a zone or all. */
+  | {
+      kind: 'set values';
+      object: string;
+      priority: number;
+      zone: Zone | null;
+      nodes: readonly string[];
+      key: ValueKey;
+      value: string;
+    }
+  | { kind: 'delete values'; object: string };
+
+/** `store`: the key of HostValues that DaemonSets use. `zone`: the label of the Node. */
+export type ValueUse = 'store' | 'zone';
+/** No DaemonSet uses the key `spare`. */
+export type ValueKey = 'store' | 'spare';
+
+/** Steps with DaemonJobs. */
+export type JobStep =
+  | { kind: 'create job'; name: string; job: JobRules }
+  | { kind: 'suspend job'; name: string; isSuspended: boolean }
+  | { kind: 'rerun job'; name: string }
+  | { kind: 'set parallelism'; name: string; parallelism: number | string }
+  | { kind: 'delete job'; name: string; policy: 'Background' | 'Foreground' | 'Orphan' }
+  | { kind: 'delete job result'; name: string; node: string }
+  /** Changes the annotations by which the controller counts the Pods of a host. */
+  | { kind: 'edit job pod'; name: string; node: string; attempt: string; run: string };
+
+/** Null: the field is absent. */
+export interface JobRules {
+  image: string;
+  isSuspended: boolean;
+  retry: 'AtLeastOnce' | 'AtMostOnce';
+  parallelism: number | string;
+  backoffLimit: number | null;
+  deadlineSeconds: number | null;
+  /** After the creation. */
+  untilSeconds: number | null;
+  maxFailed: number | null;
+  ttlSeconds: number | null;
+  zone: Zone | null;
+}
 
 export type Fault =
   | { kind: 'kill agent'; node: string; crashAt: CrashPoint; downMs: number; damagesCache: boolean }
@@ -76,6 +124,8 @@ export type Fault =
   | { kind: 'starve host'; node: string; of: ScarceResource; forMs: number }
   | { kind: 'hang engine'; node: string; forMs: number }
   | { kind: 'remove container'; node: string; index: number }
+  /** A host that joins late. */
+  | { kind: 'add host'; index: number }
   | { kind: 'write manifest'; node: string; name: string; image: string | null };
 
 /** The names of PriorityClasses. */

@@ -1,6 +1,7 @@
 /** People who steer rollouts: the policy of a history, and what they ask of single Rollouts. */
 import { daemonSetKind, podKind, rolloutKind, rolloutPolicyKind } from '../../../coordinator/kinds/index.js';
 import type { Registry } from '../../../coordinator/registry/registry.js';
+import { DAEMON_JOB_LABEL } from '../../../shared/kube/daemonjobs/daemonjob-types.js';
 import { REVERTED_CONDITION } from '../../../shared/kube/handovers/host-handover.js';
 import { isNotFound } from '../../../shared/kube/objects/api-status.js';
 import { isConditionTrue } from '../../../shared/kube/objects/conditions.js';
@@ -64,14 +65,15 @@ export function repairPolicy({ stored: truth }: UserDeps): Request[] {
 }
 
 /**
- * A reverted Pod is only replaced by a rollout. A terminal Pod without an owner is not replaced at all. The user
- * deletes both.
+ * A reverted Pod is only replaced by a rollout. A terminal Pod without an owner is not replaced at all. An orphaned Pod
+ * keeps the name that a later DaemonJob needs. The user deletes all of them.
  */
 export function repairPods(parts: UserDeps): Request[] {
   const kept = [...parts.stored.pods.values()].filter(
     ({ metadata, status }) =>
       isConditionTrue(status?.conditions, REVERTED_CONDITION) ||
-      (status?.phase === 'Failed' && !controllerOf(metadata)),
+      (!controllerOf(metadata) &&
+        (status?.phase === 'Failed' || metadata.labels?.[DAEMON_JOB_LABEL] !== undefined)),
   );
   return kept.map(
     ({ metadata }) =>

@@ -16,8 +16,10 @@ import {
 } from './api-request-steps.js';
 import type { UserStep } from './history.js';
 import { barePod, manifestOf, setImage, setSelector, strategyOf, tolerantPod } from './history-manifests.js';
+import { jobRequests } from './job-steps.js';
 import { policyRequests } from './policy-steps.js';
 import { priorityRequests } from './priority-steps.js';
+import { valueRequests } from './value-steps.js';
 
 /** The requests of a step, one after another. */
 export function requestsOf(step: UserStep, parts: UserDeps): Request[] {
@@ -95,6 +97,18 @@ export function requestsOf(step: UserStep, parts: UserDeps): Request[] {
     case 'delete ranked pod':
     case 'create rivals':
       return priorityRequests(step, parts);
+    case 'use values':
+    case 'set values':
+    case 'delete values':
+      return valueRequests(step, parts);
+    case 'create job':
+    case 'suspend job':
+    case 'rerun job':
+    case 'set parallelism':
+    case 'delete job':
+    case 'delete job result':
+    case 'edit job pod':
+      return jobRequests(step, parts);
     case 'wait':
       return [];
   }

@@ -15,12 +15,20 @@ const IMAGES: readonly ImageBehaviourRow[] = [
   { pattern: '*:slow*', pull: { afterMs: 4_000 }, ready: { afterMs: 3_000 }, stop: { afterMs: 5_000 } },
   { pattern: '*:stubborn*', stop: { afterMs: 600_000 } },
   { pattern: '*:crash*', exit: { afterMs: 6_000, code: 1 } },
+  { pattern: '*job:short', exit: { afterMs: 2_000, code: 0 }, log: ['done'] },
+  { pattern: '*job:long', exit: { afterMs: 30_000, code: 0 }, stop: { afterMs: 600_000 } },
+  { pattern: '*job:slow', pull: { afterMs: 4_000 }, exit: { afterMs: 8_000, code: 0 } },
+  { pattern: '*job:fails', exit: { afterMs: 3_000, code: 1 } },
   { pattern: '*:absent*', pull: { error: { reason: 'ErrImagePull', message: 'manifest unknown' } } },
 ];
 
 /** A container on the host. */
 export interface HostContainer {
   isRunning: boolean;
+  /** Undefined while it runs, and before it was started. */
+  exitCode: number | undefined;
+  /** As `NAME=value`. */
+  env: readonly string[];
   podUid: string;
   podName: string;
   container: string;
@@ -48,8 +56,10 @@ export class HostEngine {
 
   /** All containers, running or not. */
   containers(): HostContainer[] {
-    return this.#engine.ownedBy(this.#owner).map(({ identity, image, state }) => ({
+    return this.#engine.ownedBy(this.#owner).map(({ identity, image, state, exitCode, config }) => ({
       isRunning: state === 'running',
+      exitCode: state === 'exited' ? exitCode : undefined,
+      env: config.env,
       podUid: identity.podUid,
       podName: identity.podName,
       container: identity.container,
@@ -113,6 +123,10 @@ export class HostEngine {
           if (uid !== undefined) onStopped(uid);
           return inner.stop(id, graceSeconds);
         }),
+      logs: async function* (id, request, signal) {
+        await call(async () => undefined);
+        yield* inner.logs(id, request, signal);
+      },
       events: (signal) => delayedEvents(inner, life, signal),
       close: () => inner.close(),
     };

@@ -59,6 +59,7 @@ export class SimulatedWorld implements ObservedWorld {
   readonly #begunSuccessors = new Set<string>();
   /** By host: what happens to it when it begins its next turn. */
   readonly #spoilers = new Map<string, () => void>();
+  readonly #may: Pick<HostDeps, 'hasManifests' | 'mayStarve'>;
 
   constructor(history: History, sabotage: Sabotage = {}) {
     this.#chance = new SeededRandom(`${history.seed}/world`);
@@ -76,7 +77,16 @@ export class SimulatedWorld implements ObservedWorld {
     });
     const has = (wanted: Step['kind']) => history.steps.some(({ kind }) => kind === wanted);
     const may = { hasManifests: has('write manifest'), mayStarve: has('starve host') };
+    this.#may = may;
     for (let index = 1; index <= history.nodes; index++) this.#addHost(nodeName(index), index, may);
+  }
+
+  /** A host joins, unless it is there already. */
+  addHost(index: number): void {
+    const name = nodeName(index);
+    if (this.hosts.has(name)) return;
+    this.#addHost(name, index, this.#may);
+    this.hosts.get(name)?.startAgent();
   }
 
   get nowMs(): number {

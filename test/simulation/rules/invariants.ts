@@ -7,11 +7,14 @@ import { DurationTracker } from './duration-tracker.js';
 import { offlineNodesAreNotEvicted, taintEvictionsWait } from './eviction-rules.js';
 import { failoverRules } from './failover-rules.js';
 import { busyHostsDecide, handoversKeepToWindows, revertsHaveReason } from './handover-rules.js';
+import { jobRules } from './job-rules.js';
 import type { ObservedWorld } from './observed-world.js';
 import { preemptionRules } from './preemption-rules.js';
 import { maySurge } from './reference-placement.js';
+import { hasNoValues } from './reference-values.js';
 import { FigureHistory } from './status-figures.js';
 import { isLeaving, isPreempted, type StoredChange } from './stored-truth.js';
+import { valueRules } from './value-rules.js';
 import { WaveHistory } from './wave-rules.js';
 
 /** A sentence that says what was broken, and by what. */
@@ -74,6 +77,8 @@ export function invariants(): Invariant[] {
     busyHostsDecide(),
     revertsHaveReason(),
     statusIsTrue(),
+    ...valueRules(availability, waves),
+    ...jobRules(),
     ...preemptionRules(),
     ...failoverRules(),
   ];
@@ -115,8 +120,10 @@ function unavailableWithinBudget(availability: Availability, waves: WaveHistory)
       const stopped = availability.stoppedByRollout(change, scene);
       if (!stopped) return undefined;
       const { pod, daemonSet, node } = stopped;
-      const without = availability.without(stopped, scene);
       const isByWaves = waves.mayGovern(daemonSet, scene);
+      // A host whose values are refused uses no budget.
+      const isRefused = (name: string) => hasNoValues(daemonSet, scene.stored.nodes.get(name), scene.stored);
+      const without = availability.without(stopped, scene).filter((name) => !isRefused(name));
       const used = isByWaves
         ? without.filter(
             (name) => waves.isInOneWaveWith(node, name) && waves.countsIn(daemonSet, name, scene),
@@ -193,7 +200,12 @@ function acknowledgedIsStored(): Invariant {
       const stored = truth.revisions.get(uid) ?? 0;
       if (stored < revision)
         return `${name} was acknowledged at revision ${revision}, on the disk it is at ${stored}`;
-      const present = truth.pods.get(uid) ?? truth.nodes.get(name) ?? truth.daemonSets.get(uid);
+      const present =
+        truth.pods.get(uid) ??
+        truth.nodes.get(name) ??
+        truth.daemonSets.get(uid) ??
+        truth.daemonJobs.get(uid) ??
+        truth.hostValues.get(name);
       const isKept = isDeletion && present?.metadata.uid === uid && !isLeaving(present);
       return !isKept || `the deletion of ${name} was acknowledged, and it stays`;
     },
@@ -281,7 +293,8 @@ function nothingVanishes(): Invariant {
       }
       if (!previous || current) return undefined;
       // Only a controller removes its own objects. The check at the end shows whether it removed the right ones.
-      if (kind === 'Rollout' || kind === 'ControllerRevision') return undefined;
+      if (kind === 'Rollout' || kind === 'ControllerRevision' || kind === 'DaemonJobResult') return undefined;
+      if (kind === 'DaemonJob' && previous.spec.ttlSecondsAfterFinished !== undefined) return undefined;
       const isMade =
         kind === 'Pod' &&
         (truth.everStoredPods.get(previous.metadata.uid ?? '')?.controllerUid ||

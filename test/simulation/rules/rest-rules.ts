@@ -4,7 +4,8 @@ import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.
 import { handoverAnnotationOf } from '../../../shared/kube/handovers/host-handover.js';
 import type { Node } from '../../../shared/kube/nodes/node-types.js';
 import { findCondition } from '../../../shared/kube/objects/conditions.js';
-import { type Pod, targetNodeOf } from '../../../shared/kube/pods/pod-types.js';
+import { isPodTerminal, type Pod, targetNodeOf } from '../../../shared/kube/pods/pod-types.js';
+import { jobUnrest } from './job-rules.js';
 import type { ObservedWorld } from './observed-world.js';
 import {
   belongs,
@@ -13,6 +14,7 @@ import {
   mayStay,
   toleratesFor,
 } from './reference-placement.js';
+import { hasNoValues, valuesOfPod, valuesOn } from './reference-values.js';
 import { isLeaving, isReady, type StoredState, versionOf } from './stored-truth.js';
 
 export const SETTLED_RULE = 'no rest when faults have ended';
@@ -26,6 +28,7 @@ export function unsettledProblems(scene: ObservedWorld, hosts: readonly string[]
     ...[...truth.nodes.values()].flatMap(nodeUnrest),
     ...[...truth.pods.values()].flatMap((pod) => podUnrest(pod, scene)),
     ...[...truth.daemonSets.values()].flatMap((daemonSet) => daemonSetUnrest(daemonSet, scene)),
+    ...jobUnrest(scene),
     ...hosts.flatMap((host) => hostUnrest(host, scene)),
     ...hosts.flatMap((host) => staticUnrest(host, scene)),
     ...[...scene.userRequests.answered].flatMap((uid) => forgottenDeletion(uid, scene)),
@@ -62,6 +65,10 @@ function podUnrest(pod: Pod, { stored: truth, running }: ObservedWorld): string[
     (taint) => taint.effect === 'NoExecute' && Number.isFinite(toleratesFor(pod, taint)),
   );
   if (intolerable) return [`Pod ${name} stays on ${nodeName} with the taint ${intolerable.key}`];
+  if (isPodTerminal(pod) && pod.spec.restartPolicy === 'Never') {
+    const left = running(nodeName).some(({ podUid }) => podUid === pod.metadata.uid);
+    return left ? [`Pod ${name} is ${pod.status?.phase} and runs on ${nodeName}`] : [];
+  }
   const own = running(nodeName).filter(({ podUid }) => podUid === hostUid(pod));
   const images = own.map(({ image }) => image).join();
   const wanted = pod.spec.containers.map(({ image }) => `docker.io/library/${image}`).join();
@@ -90,13 +97,25 @@ function placeUnrest(daemonSet: DaemonSet, node: Node, { stored: truth }: Observ
   const { name } = node.metadata;
   const pods = truth.podsOf(daemonSet, name);
   const where = `${daemonSet.metadata.name} on ${name}`;
-  const mayBe = belongs(daemonSet, node) ? [1] : mayStay(daemonSet, node) ? [0, 1] : [0];
+  const values = valuesOn(daemonSet, node, truth);
+  const isRefused = hasNoValues(daemonSet, node, truth);
+  const mayStart = belongs(daemonSet, node) && !isRefused;
+  const mayBe = mayStart ? [1] : mayStay(daemonSet, node) ? [0, 1] : [0];
   if (!mayBe.includes(pods.length)) return [`${where}: ${pods.length} Pods, wanted ${mayBe.join(' or ')}`];
   const desired = [...truth.nodes.values()].filter((each) => belongs(daemonSet, each)).length;
   const isRolling =
     daemonSet.spec.updateStrategy?.type === 'RollingUpdate' && mayReplaceAvailable(daemonSet, desired);
   const outdated = pods.find((pod) => !isUpdated(pod, daemonSet));
-  return isRolling && outdated ? [`${where}: ${outdated.metadata.name} is of an older template`] : [];
+  if (!isRolling || isRefused) return [];
+  if (outdated) return [`${where}: ${outdated.metadata.name} is of an older template`];
+  const wrong = pods.find((pod) => !hasValues(pod, values));
+  return wrong ? [`${where}: ${wrong.metadata.name} has not ${JSON.stringify(values)}`] : [];
+}
+
+function hasValues(pod: Pod, values: Record<string, string>): boolean {
+  const own = valuesOfPod(pod);
+  const isEqual = Object.entries(values).every(([path, value]) => own[path] === value);
+  return isEqual && Object.keys(own).length === Object.keys(values).length;
 }
 
 function isUpdated(pod: Pod, daemonSet: DaemonSet): boolean {

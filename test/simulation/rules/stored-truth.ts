@@ -1,8 +1,10 @@
 /** The decoded content of the store and its past: the observer's view for the invariants. */
 
 import type { Change } from '../../../coordinator/store/store.js';
+import type { DaemonJob, DaemonJobResult } from '../../../shared/kube/daemonjobs/daemonjob-types.js';
 import type { ControllerRevision, DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
 import { handoverOf } from '../../../shared/kube/handovers/host-handover.js';
+import type { HostValues } from '../../../shared/kube/host-values/host-values-types.js';
 import type { Node } from '../../../shared/kube/nodes/node-types.js';
 import { findCondition, isConditionTrue } from '../../../shared/kube/objects/conditions.js';
 import { controllerOf, type KubeObject } from '../../../shared/kube/objects/meta.js';
@@ -28,7 +30,10 @@ export type StoredChange =
   | { kind: 'DaemonSet'; previous?: DaemonSet; current?: DaemonSet }
   | { kind: 'RolloutPolicy'; previous?: RolloutPolicy; current?: RolloutPolicy }
   | { kind: 'Rollout'; previous?: Rollout; current?: Rollout }
-  | { kind: 'ControllerRevision'; previous?: ControllerRevision; current?: ControllerRevision };
+  | { kind: 'ControllerRevision'; previous?: ControllerRevision; current?: ControllerRevision }
+  | { kind: 'HostValues'; previous?: HostValues; current?: HostValues }
+  | { kind: 'DaemonJob'; previous?: DaemonJob; current?: DaemonJob }
+  | { kind: 'DaemonJobResult'; previous?: DaemonJobResult; current?: DaemonJobResult };
 
 const KINDS: readonly [string, StoredChange['kind']][] = [
   ['/pods/', 'Pod'],
@@ -37,6 +42,9 @@ const KINDS: readonly [string, StoredChange['kind']][] = [
   ['/rolloutpolicies/', 'RolloutPolicy'],
   ['/rollouts/', 'Rollout'],
   ['/controllerrevisions/', 'ControllerRevision'],
+  ['/hostvalues/', 'HostValues'],
+  ['/daemonjobs/', 'DaemonJob'],
+  ['/daemonjobresults/', 'DaemonJobResult'],
 ];
 
 export class StoredState {
@@ -49,6 +57,12 @@ export class StoredState {
   readonly rollouts = new Map<string, Rollout>();
   /** By uid. */
   readonly controllerRevisions = new Map<string, ControllerRevision>();
+  /** By name. */
+  readonly hostValues = new Map<string, HostValues>();
+  /** By uid. */
+  readonly daemonJobs = new Map<string, DaemonJob>();
+  /** By name, which is `JOB.NODE`. */
+  readonly jobResults = new Map<string, DaemonJobResult>();
   /** By uid: the revision of the last write or of the deletion. */
   readonly revisions = new Map<string, number>();
   /** Every Pod that was ever stored, by uid. */
@@ -82,6 +96,9 @@ export class StoredState {
     this.daemonSets.clear();
     this.rollouts.clear();
     this.controllerRevisions.clear();
+    this.hostValues.clear();
+    this.daemonJobs.clear();
+    this.jobResults.clear();
     this.policy = undefined;
     for (const { key, value, revision } of values) this.take({ key, value, revision }, nowMs);
   }
@@ -125,6 +142,9 @@ export class StoredState {
     if (kind === 'ControllerRevision')
       put(this.controllerRevisions, uid, current as ControllerRevision | undefined);
     if (kind === 'Rollout') put(this.rollouts, name, current as Rollout | undefined);
+    if (kind === 'HostValues') put(this.hostValues, name, current as HostValues | undefined);
+    if (kind === 'DaemonJob') put(this.daemonJobs, uid, current as DaemonJob | undefined);
+    if (kind === 'DaemonJobResult') put(this.jobResults, name, current as DaemonJobResult | undefined);
     if (kind !== 'Pod') return;
     put(this.pods, uid, current as Pod | undefined);
     this.#place(uid, previous as Pod | undefined, current as Pod | undefined);

@@ -1,4 +1,9 @@
 /** Names under which changes of the store are counted. */
+import {
+  type DaemonJob,
+  type DaemonJobResult,
+  daemonJobFinishedAs,
+} from '../../../shared/kube/daemonjobs/daemonjob-types.js';
 import { handoverAnnotationOf } from '../../../shared/kube/handovers/host-handover.js';
 import type { Node } from '../../../shared/kube/nodes/node-types.js';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
@@ -8,7 +13,10 @@ import { isLeaving, isReady, type StoredChange, versionOf } from '../rules/store
 /** All that has happened by this one change; mostly one thing, or nothing that counts. */
 export function eventsOf(change: StoredChange): string[] {
   const { kind, previous, current } = change;
-  if (!previous) return [`${kind} made`];
+  if (!previous)
+    return [
+      change.kind === 'DaemonJobResult' ? `DaemonJobResult made as ${change.current?.phase}` : `${kind} made`,
+    ];
   if (!current) return [`${kind} gone`];
   const told = !isLeaving(previous) && isLeaving(current) ? [`${kind} told to go`] : [];
   switch (change.kind) {
@@ -24,6 +32,11 @@ export function eventsOf(change: StoredChange): string[] {
         ? told
         : [...told, 'DaemonSet of another template'];
     }
+    case 'DaemonJob':
+      return [...told, ...jobEvents(previous as DaemonJob, current as DaemonJob)];
+    case 'DaemonJobResult':
+      return [...told, ...resultEvents(previous as DaemonJobResult, current as DaemonJobResult)];
+    case 'HostValues':
     case 'RolloutPolicy':
     case 'ControllerRevision':
       return told;
@@ -39,6 +52,15 @@ function podEvents(previous: Pod, current: Pod): string[] {
       `Pod fails: ${current.status?.reason ?? 'by itself'}`,
     isNew((pod) => handoverAnnotationOf(pod) !== undefined) && 'turn given to a host',
   ].filter((event) => event !== false);
+}
+
+function jobEvents(previous: DaemonJob, current: DaemonJob): string[] {
+  const [before, now] = [previous, current].map(daemonJobFinishedAs);
+  return before !== now ? [`DaemonJob ${now ?? 'runs again'}`] : [];
+}
+
+function resultEvents(previous: DaemonJobResult, current: DaemonJobResult): string[] {
+  return previous.phase === current.phase ? [] : [`DaemonJobResult ${previous.phase} to ${current.phase}`];
 }
 
 function nodeEvents(previous: Node, current: Node): string[] {

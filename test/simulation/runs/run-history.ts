@@ -5,9 +5,11 @@ import type { Request, UserDeps } from '../histories/api-request-steps.js';
 import type { Fault, History, Step, UserStep } from '../histories/history.js';
 import { HistoryFaults } from '../histories/history-faults.js';
 import { isUserStep } from '../histories/history-mixes.js';
+import { repairJobs } from '../histories/job-steps.js';
 import { repairPods, repairPolicy, repairRollouts } from '../histories/policy-steps.js';
 import { returnRoom } from '../histories/priority-steps.js';
 import { repairImages, requestsOf } from '../histories/user-requests.js';
+import { repairValues } from '../histories/value-steps.js';
 import { SeededRandom } from '../machines/seeded-random.js';
 import { type Sabotage, SimulatedWorld } from '../machines/simulated-world.js';
 import { SETTLED_RULE, unsettledProblems } from '../rules/rest-rules.js';
@@ -155,6 +157,9 @@ class Run {
   async #mendObjects(): Promise<void> {
     for (const request of repairImages(this.#user())) await this.#ask('a person', 'mend an image', request);
     for (const request of repairPolicy(this.#user())) await this.#ask('a person', 'mend the policy', request);
+    for (const request of repairJobs(this.#user())) await this.#ask('a person', 'mend a job', request);
+    if (this.#world.stored.policy)
+      for (const request of repairValues(this.#user())) await this.#ask('a person', 'mend values', request);
     for (const request of returnRoom(this.#user())) await this.#ask('a person', 'return room', request);
     await new Promise<void>((resolve) => this.#world.timeline.after(SETTLED_MS, resolve));
     // Controllers that were disconnected or idle may have created Pods from the template before its repair.

@@ -9,9 +9,13 @@ import { daemonSetKind, nodeKind } from '../../../coordinator/kinds/index.js';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 import { after, daemonSet, SECOND, setImage } from '../cases/case-builders.js';
 import type { HandoverRules, Policy } from '../histories/history.js';
+import { Availability } from '../rules/daemonset-availability.js';
 import { failoverRules } from '../rules/failover-rules.js';
 import { invariants } from '../rules/invariants.js';
+import { jobRules } from '../rules/job-rules.js';
 import { preemptionRules } from '../rules/preemption-rules.js';
+import { valueRules } from '../rules/value-rules.js';
+import { WaveHistory } from '../rules/wave-rules.js';
 import { breakDuring } from './break-during.js';
 import { type Proof, violationOf } from './sabotage-proof.js';
 import { editHandoverAnnotation, reading, seeing, seeingPolicy } from './sabotages.js';
@@ -272,7 +276,11 @@ describe('a fault in the product breaks the rule that covers it', () => {
   const shown = new Set<string>();
   const rules = invariants().flatMap(({ rule }) => (rule === '' ? [] : rule));
   /** Their proofs are in files of their own, which check that none is missing. */
-  const provenElsewhere = new Set([...preemptionRules(), ...failoverRules()].flatMap(({ rule }) => rule));
+  const others = [
+    ...[...preemptionRules(), ...failoverRules(), ...jobRules()],
+    ...valueRules(new Availability(), new WaveHistory()),
+  ];
+  const provenElsewhere = new Set(others.flatMap(({ rule }) => rule));
   for (const proof of PROOFS) {
     test(proof.what, async () => {
       const violation = await violationOf(proof);

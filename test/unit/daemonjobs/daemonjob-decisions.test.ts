@@ -32,9 +32,15 @@ function job(spec: Partial<DaemonJobSpec> = {}): DaemonJob {
 }
 
 function pod(attempt: number, phase?: PodPhase): Pod {
+  const model = unboundPod(attempt);
+  return { ...model, spec: { ...model.spec, nodeName: 'kiel' }, ...(phase && { status: { phase } }) };
+}
+
+/** A Pod that the scheduler has not bound yet. */
+function unboundPod(attempt: number, deletionTimestamp?: string): Pod {
   const model = daemonJobPod(job(), 'kiel', attempt);
-  const metadata = { ...model.metadata, creationTimestamp: toTimestamp(NOW) };
-  return { ...model, metadata, ...(phase && { status: { phase } }) };
+  const deletion = deletionTimestamp ? { deletionTimestamp, deletionGracePeriodSeconds: 0 } : {};
+  return { ...model, metadata: { ...model.metadata, creationTimestamp: toTimestamp(NOW), ...deletion } };
 }
 
 const outcome = (changes: Partial<HostOutcome>): HostOutcome => ({
@@ -42,6 +48,8 @@ const outcome = (changes: Partial<HostOutcome>): HostOutcome => ({
   ...changes,
 });
 const end = { kind: 'Closed', reason: 'UntilPassed', message: 'too late' } as const;
+const missed = (changes: Partial<HostOutcome>) =>
+  outcome({ phase: 'Missed', attempts: 0, failures: 0, ...changes });
 const stopped = { kind: 'Stopped', reason: 'DeadlineExceeded', message: 'too long' } as const;
 
 /** What differs from an eligible host that is online and has done nothing; its state; what is stored; Pods removed. */
@@ -81,6 +89,29 @@ const HOSTS: [what: string, view: Partial<HostView>, state: string, stored?: str
     'Succeeded 1/0',
   ],
   ['succeeded, and a new run starts', { run: 2, result: outcome({ phase: 'Succeeded' }) }, 'Succeeded'],
+  [
+    'was missed in the last run, and the next one ends',
+    { run: 2, end, result: missed({}) },
+    'Missed',
+    'Missed 0/0',
+  ],
+  ['was missed in the last run and in this one', { run: 2, end, result: missed({ run: 2 }) }, 'Missed'],
+  [
+    'was missed, and a Pod of the last run fails',
+    { run: 2, end, isEligible: false, pods: [pod(0, 'Failed')], result: missed({ run: 2 }) },
+    'Missed',
+    'Missed 1/0',
+  ],
+  [
+    'is not eligible, and a Pod of the last run fails',
+    { run: 2, isEligible: false, pods: [pod(0, 'Failed')] },
+    'Failed',
+    'Failed 1/0',
+  ],
+  ['waits for a lost label', { isEligible: false, pods: [unboundPod(0)] }, 'Active', undefined, 1],
+  ['waits for room', { pods: [unboundPod(0)] }, 'Active'],
+  ['waits for room after the end', { end, pods: [unboundPod(0)] }, 'Active', undefined, 1],
+  ['has a Pod that is deleted before it has a node', { pods: [unboundPod(0, toTimestamp(NOW))] }, 'Waiting'],
   ['failed, and a new run starts', { run: 2, result: outcome({ phase: 'Failed', failures: 7 }) }, 'Ready'],
 ];
 

@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { podKind } from '../../../coordinator/kinds/pods/pod-kind.js';
-import { ENDED_ANNOTATION } from '../../../shared/kube/daemonjobs/daemonjob-types.js';
+import {
+  ATTEMPT_ANNOTATION,
+  ENDED_ANNOTATION,
+  RUN_ANNOTATION,
+} from '../../../shared/kube/daemonjobs/daemonjob-types.js';
 import { HANDOVER_ANNOTATION } from '../../../shared/kube/handovers/host-handover.js';
 import type { ContainerState, Pod } from '../../../shared/kube/pods/pod-types.js';
 import { oneContainer, podFrom, templateSpec } from '../../harness/objects/object-builders.js';
@@ -318,3 +322,26 @@ for (const key of [HANDOVER_ANNOTATION, ENDED_ANNOTATION])
       }
     }
   });
+
+describe("the attempt and the run of a DaemonJob's Pod", () => {
+  const bearing = (attempt: string, kind: string) => {
+    const ownerReferences = [{ apiVersion: 'v1', kind, name: 'work', uid: 'job', controller: true }];
+    const annotations = { [ATTEMPT_ANNOTATION]: attempt, [RUN_ANNOTATION]: attempt };
+    return podFrom(oneContainer(), { annotations, ownerReferences });
+  };
+  for (const [kind, user, expected] of [
+    ['DaemonJob', 'mallory', '1'],
+    ['DaemonJob', undefined, '7'],
+    ['DaemonSet', 'mallory', '7'],
+  ] as const)
+    for (const verb of ['prepareForUpdate', 'prepareForStatusUpdate'] as const)
+      test(`of a ${kind} are ${expected} after a change by ${user ?? 'the controller'} (${verb})`, () => {
+        const next = bearing('7', kind);
+        podKind[verb]?.(next, bearing('1', kind), { now: 0, ...(user && { user }) });
+        const { annotations } = next.metadata;
+        assert.deepEqual(
+          [annotations?.[ATTEMPT_ANNOTATION], annotations?.[RUN_ANNOTATION]],
+          [expected, expected],
+        );
+      });
+});

@@ -1,0 +1,66 @@
+/** Faults of DaemonJobs that the simulation found, each as a short history. */
+import { describe, test } from 'node:test';
+import { after, job, outcomesNear, outcomesOf, SECOND } from './case-builders.js';
+import { withWitness } from './case-witness.js';
+
+describe('faults of DaemonJobs that the simulation found', () => {
+  test(
+    'a job ends although a node loses its label before its Pod is bound',
+    withWitness(
+      [/Pod sweep.host-1.0 created/, /Pod sweep.host-1.0 (changed|removed)/, /DaemonJob sweep changed/],
+      () =>
+        outcomesNear({
+          ...{ seed: 'jobs-8', nodes: 4, speed: 1 },
+          steps: [
+            after(
+              0.1,
+              job('job:fails', { retry: 'AtMostOnce', parallelism: 2, untilSeconds: 60, zone: 'a' }),
+            ),
+            after(0.005, { kind: 'label node', node: 'host-1', zone: null }),
+          ],
+        }),
+    ),
+  );
+
+  test(
+    'hosts that miss two runs have results of the second one',
+    withWitness(
+      [/DaemonJobResult sweep.host-1 created/, /"rerun job"/, /DaemonJobResult sweep.host-1 changed/],
+      () =>
+        outcomesOf(1, [
+          after(0.1, job('job:slow', { isSuspended: true, untilSeconds: 60 })),
+          after(90, { kind: 'rerun job', name: 'sweep' }),
+        ]),
+    ),
+  );
+
+  test(
+    'a host that missed a run stays missed when its Pod of an earlier run has failed',
+    withWitness(
+      [
+        /host-1 +power cut/,
+        /"rerun job"/,
+        /DaemonJobResult sweep.host-1 created/,
+        /Pod sweep.host-1.0 changed: status \(Failed/,
+        /DaemonJobResult sweep.host-1 changed/,
+      ],
+      () =>
+        outcomesOf(1, [
+          after(0.1, job('job:long', { backoffLimit: 0, untilSeconds: 60, maxFailed: 0 })),
+          after(3, { kind: 'cut power', node: 'host-1', downMs: 120 * SECOND, damagesCache: false }),
+          after(0.5, { kind: 'rerun job', name: 'sweep' }),
+        ]),
+    ),
+  );
+
+  test(
+    'a user who edits the annotations of a Pod gets no second start with AtMostOnce',
+    withWitness([/edit job pod: done/, /Pod sweep.host-1.0 changed: status \(Failed/], () =>
+      outcomesOf(1, [
+        after(1, job('job:fails', { retry: 'AtMostOnce' })),
+        after(1.5, { kind: 'edit job pod', name: 'sweep', node: 'host-1', attempt: '0', run: '0' }),
+        after(60, { kind: 'wait' }),
+      ]),
+    ),
+  );
+});
