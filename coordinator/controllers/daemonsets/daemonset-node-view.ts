@@ -8,6 +8,7 @@ import { type Pod, targetNodeOf } from '../../../shared/kube/pods/pod-types.js';
 import {
   type CurrentRevision,
   type DaemonNode,
+  NO_VALUES,
   toDaemonPod,
 } from '../../decisions/daemonsets/daemon-node.js';
 import {
@@ -173,7 +174,10 @@ export function observeNode(
   };
 }
 
-/** Returns the revision with the node's values, and why they cannot be rendered. */
+/**
+ * Returns the revision with the node's values, and why they cannot be rendered. Without values no Pod is current:
+ * otherwise a rollout of unusable values would be reported as completed.
+ */
 export function currentOn(
   { hostValues }: Pick<NodeReader, 'hostValues'>,
   daemonSet: DaemonSet,
@@ -182,7 +186,8 @@ export function currentOn(
 ): { own: CurrentRevision; updateRefusal?: string } {
   const values = node && nodeValues(hostValues, daemonSet, node);
   if (!values) return { own: current };
-  if (values.kind === 'refused') return { own: current, updateRefusal: values.message };
+  if (values.kind === 'refused')
+    return { own: { ...current, nodeValues: NO_VALUES }, updateRefusal: values.message };
   return { own: { ...current, nodeValues: values.text } };
 }
 

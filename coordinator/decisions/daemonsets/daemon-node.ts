@@ -99,6 +99,9 @@ export interface CurrentRevision {
   nodeValues?: string;
 }
 
+/** The `nodeValues` of a node whose values cannot be rendered: no Pod has this annotation. */
+export const NO_VALUES = '';
+
 /**
  * Returns the name of the revision in a rollout. Changed values are another rollout of the same template. A hash
  * contains no "+".

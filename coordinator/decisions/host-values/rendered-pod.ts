@@ -4,7 +4,9 @@
  */
 import type { HostValue } from '../../../shared/kube/host-values/host-values-types.js';
 import { HOST_VALUES_ANNOTATION, isSecretValue } from '../../../shared/kube/host-values/rendered-values.js';
+import { ownValue } from '../../../shared/kube/objects/label-syntax.js';
 import { parseQuantity } from '../../../shared/kube/objects/quantity.js';
+import { imageNameError } from '../../../shared/kube/pods/image-syntax.js';
 import type { Container, Pod } from '../../../shared/kube/pods/pod-types.js';
 import type { NodeValues } from './value-resolution.js';
 import type { ValueUses } from './value-uses.js';
@@ -16,8 +18,8 @@ export function withValuesText<T extends Pod>(pod: T, text: string): T {
 }
 
 /** Returns true if Pods of the template differ in more than their annotation. */
-export function rendersSpec({ resources, hasImages }: ValueUses): boolean {
-  return resources.length > 0 || hasImages;
+export function rendersSpec({ rendered }: ValueUses): boolean {
+  return rendered.length > 0;
 }
 
 /**
@@ -39,7 +41,37 @@ export function refusalOfValues(uses: ValueUses, values: NodeValues): string | u
     const shown = typeof value === 'string' ? `"${value}"` : 'in a Secret';
     return `${path} is ${shown}, and ${list}.${resource} of container ${container} needs a quantity such as 256Mi`;
   }
+  for (const container of uses.rendered) {
+    const refusal = refusalOfContainer(renderContainer(container, uses, byPath));
+    if (refusal !== undefined) return refusal;
+  }
   return undefined;
+}
+
+/**
+ * Returns why a rendered container cannot run, or undefined. The old Pod is deleted before the new one is created, so a
+ * Pod that is rejected or that cannot be pulled by any registry would leave the host without a Pod.
+ */
+function refusalOfContainer({ name, image = '', resources }: Container): string | undefined {
+  const left = /\$\([^)]*\)/.exec(image)?.[0];
+  if (left !== undefined)
+    return `the image of container ${name} is "${image}", and ${left} names no variable from a value outside of a Secret`;
+  const invalid = imageNameError(image);
+  if (invalid !== undefined) return `the image of container ${name} is "${image}": ${invalid}`;
+  for (const [resource, request] of Object.entries(resources?.requests ?? {})) {
+    const limit = ownValue(resources?.limits, resource);
+    if (limit === undefined || (parseQuantity(request) ?? 0) <= (parseQuantity(limit) ?? 0)) continue;
+    return `requests.${resource} of container ${name} is ${request}, and must be less than or equal to its limit ${limit}`;
+  }
+  return undefined;
+}
+
+function renderContainer(
+  container: Container,
+  uses: ValueUses,
+  byPath: ReadonlyMap<string, HostValue>,
+): Container {
+  return withResources(withImage(container, byPath), uses, byPath);
 }
 
 function pathsOf(values: NodeValues): ReadonlyMap<string, HostValue> {
@@ -52,7 +84,7 @@ export function renderPod<T extends Pod>(pod: T, uses: ValueUses, values: NodeVa
   const annotated = withValuesText(pod, values.text);
   if (!rendersSpec(uses)) return annotated;
   const byPath = pathsOf(values);
-  const render = (container: Container) => withResources(withImage(container, byPath), uses, byPath);
+  const render = (container: Container) => renderContainer(container, uses, byPath);
   const { containers, initContainers } = annotated.spec;
   return {
     ...annotated,
