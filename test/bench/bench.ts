@@ -8,7 +8,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { cpus, loadavg } from 'node:os';
 import { dirname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { Argument } from 'commander';
+import { Argument, InvalidArgumentError } from 'commander';
 import { npmScript, parseScriptArguments } from '../harness/processes/npm-script.js';
 import { judge, type Result, type Section } from './bench-result.js';
 import type { BenchContext } from './bench-section.js';
@@ -44,6 +44,15 @@ interface Flags {
   json?: string;
 }
 
+/** The waves of the section `values` need this many hosts. */
+const FEWEST_HOSTS = 100;
+
+function hostCount(text: string): number {
+  const count = Number(text);
+  if (Number.isInteger(count) && count >= FEWEST_HOSTS) return count;
+  throw new InvalidArgumentError(`It must be a whole number, at least ${FEWEST_HOSTS}.`);
+}
+
 const script = npmScript(
   'bench',
   'Measures the overhead of the product over a minimal implementation; exit code 1 when a goal is not met.',
@@ -52,7 +61,7 @@ const script = npmScript(
     new Argument('[section...]', 'sections to measure').choices(Object.keys(SECTIONS)).default([], 'all'),
   )
   .option('--quick', 'fewer hosts and rounds')
-  .option('--agents <N>', 'number of hosts of the sections values and jobs', Number)
+  .option('--agents <N>', 'number of hosts of the sections values and jobs, at least 100', hostCount)
   .option('--swarm', 'compare with Docker Swarm on the same engines')
   .option('--json <FILE>', 'write all values to a file')
   .option('--write', 'write them into the table of docs/benchmarks.md');
