@@ -1,12 +1,7 @@
 /** Pulls images as the pull policy asks, with at most one pull per image at a time (pkg/kubelet/images). */
+import { imageNameError } from '../../shared/kube/pods/image-syntax.js';
 import type { Clock, Timer } from '../../shared/process/time/clock.js';
-import {
-  defaultPullPolicy,
-  fullImageName,
-  hasDigest,
-  imageNameError,
-  pullNames,
-} from '../decisions/images/image-name.js';
+import { defaultPullPolicy, fullImageName, hasDigest, pullNames } from '../decisions/images/image-name.js';
 import { goDuration } from '../decisions/images/pulled-message.js';
 import { credentialsFor, type Keyring, type RegistryAuth } from '../decisions/images/registry-credentials.js';
 import {

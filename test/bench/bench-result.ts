@@ -9,7 +9,7 @@ export type Goal =
   | { kind: 'difference'; most: number }
   | { kind: 'product'; most: number };
 
-export type Section = 'real' | 'hollow' | 'links' | 'parts' | 'failover' | 'stages';
+export type Section = 'real' | 'hollow' | 'values' | 'jobs' | 'links' | 'parts' | 'failover' | 'stages';
 
 /** Floor and product are measured alternately on the same machine: value n of one belongs to value n of the other. */
 export interface Result {

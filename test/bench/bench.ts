@@ -1,13 +1,14 @@
 /**
  * Measures the product's overhead over the minimal work, with floor and product alternately in one run:
- *   npm run bench -- [real|hollow|links|parts|failover|stages …] [--quick] [--swarm] [--json FILE] [--write]
+ *   npm run bench -- [real|hollow|values|jobs|links|parts|failover|stages …] [--quick] [--agents N] [--swarm] [--json FILE]
+ *     [--write]
  * Exit code 1 if a measured goal is not met.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { cpus, loadavg } from 'node:os';
 import { dirname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { Argument } from 'commander';
+import { Argument, InvalidArgumentError } from 'commander';
 import { npmScript, parseScriptArguments } from '../harness/processes/npm-script.js';
 import { judge, type Result, type Section } from './bench-result.js';
 import type { BenchContext } from './bench-section.js';
@@ -19,12 +20,16 @@ import { measureLinks } from './links/measure-links.js';
 import { measureReal } from './real/measure-real.js';
 import { measureStages } from './stages/measure-stages.js';
 import { StepTimes } from './step-times.js';
+import { measureJobs } from './values/measure-jobs.js';
+import { measureValues } from './values/measure-values.js';
 
 const BENCHMARKS = resolve(dirname(fileURLToPath(import.meta.url)), '../../../docs/benchmarks.md');
 
 const SECTIONS: Record<Section, (bench: BenchContext) => Promise<void>> = {
   real: measureReal,
   hollow: measureHollow,
+  values: measureValues,
+  jobs: measureJobs,
   links: measureLinks,
   parts: measureInternals,
   failover: measureFailover,
@@ -33,9 +38,19 @@ const SECTIONS: Record<Section, (bench: BenchContext) => Promise<void>> = {
 
 interface Flags {
   quick?: true;
+  agents?: number;
   swarm?: true;
   write?: true;
   json?: string;
+}
+
+/** The waves of the section `values` need this many hosts. */
+const FEWEST_HOSTS = 100;
+
+function hostCount(text: string): number {
+  const count = Number(text);
+  if (Number.isInteger(count) && count >= FEWEST_HOSTS) return count;
+  throw new InvalidArgumentError(`It must be a whole number, at least ${FEWEST_HOSTS}.`);
 }
 
 const script = npmScript(
@@ -46,6 +61,7 @@ const script = npmScript(
     new Argument('[section...]', 'sections to measure').choices(Object.keys(SECTIONS)).default([], 'all'),
   )
   .option('--quick', 'fewer hosts and rounds')
+  .option('--agents <N>', 'number of hosts of the sections values and jobs, at least 100', hostCount)
   .option('--swarm', 'compare with Docker Swarm on the same engines')
   .option('--json <FILE>', 'write all values to a file')
   .option('--write', 'write them into the table of docs/benchmarks.md');
@@ -60,6 +76,7 @@ const results: Result[] = [];
 const leftOut: { what: string; why: string }[] = [];
 const bench: BenchContext = {
   quick: flags.quick ?? false,
+  ...(flags.agents && { agents: flags.agents }),
   swarm: flags.swarm ?? false,
   report: (result) => {
     results.push(result);

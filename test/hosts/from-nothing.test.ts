@@ -124,6 +124,22 @@ describe('installing three bare hosts by the README', { concurrency: 1 }, () => 
     assert.equal(coordinator.run('systemctl', 'is-active', 'everynode-coordinator'), 'active');
   });
 
+  law('the doctor finds no error, and the installation refuses the error that the doctor finds', async () => {
+    const doctor = () => coordinator.run('sh', '-c', `${EVERYNODE.join(' ')} doctor || true`);
+    const serving = doctor();
+    assert.doesNotMatch(serving, /^error/m);
+    assert.match(serving, /^ok +port .* this coordinator serves$/m);
+    assert.match(serving, /^ok +data directory .* is private$/m);
+    coordinator.run('systemctl', 'stop', 'everynode-coordinator');
+    const listen = "require('net').createServer().listen(6443)";
+    coordinator.run('systemd-run', '--unit=other', '/usr/local/bin/node', '-e', listen);
+    await untilPasses(() => assert.match(doctor(), /^error +port .* address already in use/m));
+    assert.throws(() => coordinator.run(...EVERYNODE, 'coordinator', 'install'), /address already in use/);
+    coordinator.run('systemctl', 'stop', 'other');
+    coordinator.run(...EVERYNODE, 'coordinator', 'install');
+    assert.doesNotMatch(doctor(), /^error/m);
+  });
+
   law('a wrong key hash, a script from another coordinator or a wrong token installs nothing', async () => {
     const [host] = members;
     assert.ok(host);

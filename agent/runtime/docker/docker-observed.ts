@@ -25,13 +25,19 @@ export interface InspectResponse {
   NetworkSettings: { Networks: Record<string, { IPAddress: string } | null> | null };
 }
 
+/** Exit code of a container whose end the engine did not record, as a kubelet reports it (ContainerStatusUnknown). */
+const KILLED_EXIT_CODE = 137;
+
 /** `imageID` is the image's digest if the caller knows one, else its id. */
 export function toObservedContainer(response: InspectResponse, imageID: string): ObservedContainer {
   const labels = response.Config.Labels ?? {};
-  const state = toState(response.State.Status);
   const startedAt = toTime(response.State.StartedAt);
+  const reported = toState(response.State.Status);
+  // After a power cut Podman reports a container that ran as created. Its start again would run a Pod twice that runs once.
+  const isLost = reported === 'created' && startedAt !== undefined;
+  const state = isLost ? 'exited' : reported;
   // Docker can record the start of a container that ran very briefly after its end.
-  const endedAt = state === 'exited' ? toTime(response.State.FinishedAt) : undefined;
+  const endedAt = state === 'exited' ? (toTime(response.State.FinishedAt) ?? startedAt) : undefined;
   const finishedAt = endedAt === undefined ? undefined : Math.max(endedAt, startedAt ?? 0);
   const ip = addressOf(response.NetworkSettings);
   return {
@@ -43,7 +49,7 @@ export function toObservedContainer(response: InspectResponse, imageID: string):
     createdAt: toTime(response.Created) ?? 0,
     ...(startedAt === undefined ? {} : { startedAt }),
     ...(finishedAt === undefined ? {} : { finishedAt }),
-    ...(state === 'exited' ? { exitCode: response.State.ExitCode } : {}),
+    ...(state === 'exited' ? { exitCode: isLost ? KILLED_EXIT_CODE : response.State.ExitCode } : {}),
     oomKilled: response.State.OOMKilled,
     ...(response.State.Error ? { error: response.State.Error } : {}),
     ...(response.LogPath ? { logPath: response.LogPath } : {}),

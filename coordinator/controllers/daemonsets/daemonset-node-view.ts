@@ -8,6 +8,7 @@ import { type Pod, targetNodeOf } from '../../../shared/kube/pods/pod-types.js';
 import {
   type CurrentRevision,
   type DaemonNode,
+  NO_VALUES,
   toDaemonPod,
 } from '../../decisions/daemonsets/daemon-node.js';
 import {
@@ -172,7 +173,10 @@ export function observeNode(
   };
 }
 
-/** Returns the revision with the node's overrides and values, and why they cannot be rendered. */
+/**
+ * Returns the revision with the node's overrides and values, and why they cannot be rendered. Without them no Pod is
+ * current: otherwise a rollout of unusable values would be reported as completed.
+ */
 export function currentOn(
   reader: NodeSettingsReader,
   daemonSet: DaemonSet,
@@ -181,7 +185,8 @@ export function currentOn(
 ): { own: CurrentRevision; updateRefusal?: string } {
   if (!node) return { own: current };
   const made = nodeTemplate(reader, daemonSet, node);
-  if (made.kind === 'refused') return { own: current, updateRefusal: made.message };
+  if (made.kind === 'refused')
+    return { own: { ...current, nodeValues: NO_VALUES }, updateRefusal: made.message };
   const { overrides, values } = made;
   return {
     own: { ...current, nodeOverrides: overrides, ...(values && { nodeValues: values.resolved.text }) },

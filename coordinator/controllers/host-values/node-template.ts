@@ -71,7 +71,7 @@ export function nodeTemplate(
   if (!uses) return { kind: 'resolved', daemonSet, overrides, applied };
   const resolved = valueIndexOf(hostValues).valuesOn(whole.metadata.namespace ?? '', node, uses);
   if (resolved.kind === 'refused') return resolved;
-  const message = refusalOfValues(template, uses, resolved);
+  const message = refusalOfValues(uses, resolved);
   if (message !== undefined) return { kind: 'refused', message };
   return { kind: 'resolved', daemonSet, overrides, applied, values: { uses, resolved } };
 }

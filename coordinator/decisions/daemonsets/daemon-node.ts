@@ -102,6 +102,9 @@ export interface CurrentRevision {
   nodeOverrides?: string;
 }
 
+/** The `nodeValues` of a node whose values or overrides cannot be rendered: no Pod has this annotation. */
+export const NO_VALUES = '';
+
 /**
  * Returns the name of the revision in a rollout. Changed values are another rollout of the same template. A hash
  * contains no "+".

@@ -7,6 +7,7 @@ import { HOST_VALUES_ANNOTATION, isSecretValue } from '../../../shared/kube/host
 import { containersOf } from '../../../shared/kube/host-values/resource-values.js';
 import { ownValue } from '../../../shared/kube/objects/label-syntax.js';
 import { parseQuantity } from '../../../shared/kube/objects/quantity.js';
+import { imageNameError } from '../../../shared/kube/pods/image-syntax.js';
 import type { Container, Pod, PodTemplateSpec } from '../../../shared/kube/pods/pod-types.js';
 import type { NodeValues } from './value-resolution.js';
 import type { ValueUses } from './value-uses.js';
@@ -18,8 +19,8 @@ export function withValuesText<T extends Pod>(pod: T, text: string): T {
 }
 
 /** Returns true if Pods of the template differ in more than their annotation. */
-export function rendersSpec({ resources, hasImages }: ValueUses): boolean {
-  return resources.length > 0 || hasImages;
+export function rendersSpec({ rendered }: ValueUses): boolean {
+  return rendered.length > 0;
 }
 
 /**
@@ -29,11 +30,7 @@ export function rendersSpec({ resources, hasImages }: ValueUses): boolean {
 const MAX_TEXT_BYTES = 100 * 1024;
 
 /** Returns why these values cannot be rendered in Pods of the template, or undefined. */
-export function refusalOfValues(
-  template: PodTemplateSpec,
-  uses: ValueUses,
-  values: NodeValues,
-): string | undefined {
+export function refusalOfValues(uses: ValueUses, values: NodeValues): string | undefined {
   if (values.kind === 'refused') return values.message;
   const bytes = Buffer.byteLength(values.text);
   if (bytes > MAX_TEXT_BYTES)
@@ -45,26 +42,37 @@ export function refusalOfValues(
     const shown = typeof value === 'string' ? `"${value}"` : 'in a Secret';
     return `${path} is ${shown}, and ${list}.${resource} of container ${container} needs a quantity such as 256Mi`;
   }
-  return refusalOfQuantities(template, uses, byPath);
-}
-
-/** The API would refuse such a Pod only at its create, when the old Pod is already deleted. */
-function refusalOfQuantities(
-  template: PodTemplateSpec,
-  uses: ValueUses,
-  byPath: ReadonlyMap<string, HostValue>,
-): string | undefined {
-  for (const { container: name, resource, list, path } of uses.resources) {
-    const container = containersOf(template).find((each) => each.name === name);
-    const { limits, requests } = (container && withResources(container, uses, byPath).resources) ?? {};
-    const [limit, request] = [ownValue(limits, resource), ownValue(requests, resource)];
-    if (limit === undefined || request === undefined) continue;
-    if ((parseQuantity(request) ?? 0) <= (parseQuantity(limit) ?? 0)) continue;
-    const about = `the ${resource} limit of container ${name} would be ${limit}, and its request ${request}`;
-    const remedy = list === 'limits' ? 'must not be below the request' : 'must not be above the limit';
-    return `${path} ${remedy}: ${about}`;
+  for (const container of uses.rendered) {
+    const refusal = refusalOfContainer(renderContainer(container, uses, byPath));
+    if (refusal !== undefined) return refusal;
   }
   return undefined;
+}
+
+/**
+ * Returns why a rendered container cannot run, or undefined. The old Pod is deleted before the new one is created, so a
+ * Pod that is rejected or that cannot be pulled by any registry would leave the host without a Pod.
+ */
+function refusalOfContainer({ name, image = '', resources }: Container): string | undefined {
+  const left = /\$\([^)]*\)/.exec(image)?.[0];
+  if (left !== undefined)
+    return `the image of container ${name} is "${image}", and ${left} names no variable from a value outside of a Secret`;
+  const invalid = imageNameError(image);
+  if (invalid !== undefined) return `the image of container ${name} is "${image}": ${invalid}`;
+  for (const [resource, request] of Object.entries(resources?.requests ?? {})) {
+    const limit = ownValue(resources?.limits, resource);
+    if (limit === undefined || (parseQuantity(request) ?? 0) <= (parseQuantity(limit) ?? 0)) continue;
+    return `requests.${resource} of container ${name} is ${request}, and must be less than or equal to its limit ${limit}`;
+  }
+  return undefined;
+}
+
+function renderContainer(
+  container: Container,
+  uses: ValueUses,
+  byPath: ReadonlyMap<string, HostValue>,
+): Container {
+  return withResources(withImage(container, byPath), uses, byPath);
 }
 
 function pathsOf(values: NodeValues): ReadonlyMap<string, HostValue> {
@@ -77,7 +85,7 @@ export function renderPod<T extends Pod>(pod: T, uses: ValueUses, values: NodeVa
   const annotated = withValuesText(pod, values.text);
   if (!rendersSpec(uses)) return annotated;
   const byPath = pathsOf(values);
-  const render = (container: Container) => withResources(withImage(container, byPath), uses, byPath);
+  const render = (container: Container) => renderContainer(container, uses, byPath);
   const { containers, initContainers } = annotated.spec;
   return {
     ...annotated,
@@ -96,7 +104,7 @@ export function renderedContainers(
   values: NodeValues,
 ): Container[] {
   const byPath = pathsOf(values);
-  return containersOf(template).map((each) => withResources(withImage(each, byPath), uses, byPath));
+  return containersOf(template).map((each) => renderContainer(each, uses, byPath));
 }
 
 /** Replaces `$(NAME)` if the container has a variable of this name from a value. Others stay as they are. */

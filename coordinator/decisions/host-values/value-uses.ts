@@ -5,7 +5,7 @@ import {
   parseResourceUse,
   type ResourceUse,
 } from '../../../shared/kube/host-values/resource-values.js';
-import type { PodTemplateSpec } from '../../../shared/kube/pods/pod-types.js';
+import type { Container, PodTemplateSpec } from '../../../shared/kube/pods/pod-types.js';
 import type { DownwardAPIVolumeFile } from '../../../shared/kube/pods/volume-types.js';
 
 export interface ValueUses {
@@ -14,8 +14,8 @@ export interface ValueUses {
   /** Keys of HostValues among the paths, sorted. */
   keys: readonly string[];
   resources: readonly ResourceUse[];
-  /** The image of a container contains `$(VARIABLE)`. */
-  hasImages: boolean;
+  /** Containers whose image or resources the coordinator renders: without them all Pods of a template are alike. */
+  rendered: readonly Container[];
 }
 
 function resourceUses({ metadata }: PodTemplateSpec): ResourceUse[] {
@@ -50,7 +50,10 @@ function findUses(template: PodTemplateSpec): ValueUses | undefined {
     paths: [...new Set(used.map(({ path }) => path))].sort(),
     keys: [...new Set(keys)].sort(),
     resources,
-    hasImages: containers.some(({ image }) => image?.includes('$(') === true),
+    rendered: containers.filter(
+      ({ name, image }) =>
+        image?.includes('$(') === true || resources.some(({ container }) => container === name),
+    ),
   };
 }
 

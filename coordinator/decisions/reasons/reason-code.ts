@@ -209,13 +209,13 @@ function podReason(input: ReasonInput, { pod, view }: Held): Reason {
     return { code, ...about, because: `it should have stopped by ${pod.metadata.deletionTimestamp}` };
   }
   const { code, because } = progressOf(pod, input.preemptor);
+  // Its values or overrides cannot be rendered now: it runs on, and a lost Pod is not replaced.
+  if (refusedValues !== undefined && code === 'Running' && view.hash === input.current.hash) {
+    const because = `it keeps running as it was made, and its next Pod cannot be made: ${refusedValues}`;
+    return { code: 'FailedCreate', ...about, because };
+  }
   if (view.updated) {
     const yet = view.confirming ? ', and its host has not confirmed it yet' : '';
-    // Its values are missing now: it runs on, and a lost Pod is not replaced.
-    if (refusedValues !== undefined && code === 'Running') {
-      const because = `it keeps running as it was made, and its next Pod cannot be made: ${refusedValues}`;
-      return { code: 'FailedCreate', ...about, because };
-    }
     return { code, ...about, because: `${because}${yet}` };
   }
   const older = view.hash === input.current.hash ? 'older host values or overrides' : 'an older template';

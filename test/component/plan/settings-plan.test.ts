@@ -104,13 +104,17 @@ describe('a plan', () => {
 
   withPolicy(
     'of a contradiction names it, and its hosts keep their Pods',
-    { waves: WAVES },
+    {
+      waves: [
+        { name: 'others', nodeSelector: { matchExpressions: [{ key: 'size', operator: 'DoesNotExist' }] } },
+      ],
+    },
     async (rolling) => {
       await putOverride(rolling.fleet, 'big', { ...BIG, ...onApp({ image: 'app:2' }) });
       await rolling.fleet.rolledOut('web');
       const { verdict, daemonSets } = await planOf(rolling, override('all', onApp({ image: 'app:3' })));
       const [plan] = daemonSets;
-      assert.deepEqual([verdict, plan?.counts.keep, plan?.counts.replace], ['Blocked', 4, 6]);
+      assert.deepEqual([verdict, plan?.counts.wait, plan?.counts.replace], ['Blocked', 4, 6]);
       assert.match(
         plan?.blockedBy ?? '',
         /4 hosts get no new Pod: node n0: DaemonSetOverrides all and big have/,

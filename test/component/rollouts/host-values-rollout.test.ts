@@ -103,4 +103,25 @@ describe('values of hosts in a rollout by waves', () => {
       );
     },
   );
+
+  withPolicy(
+    'values that contradict each other do not complete a rollout, and their repair completes it at once',
+    { waves: WAVES },
+    async (rolling) => {
+      await begin(rolling);
+      const { fleet } = rolling;
+      const before = podUids(fleet);
+      await putValues(fleet, 'rival', { values: { store: '2' } });
+      await until(() => rolling.status?.phase === 'Progressing' || rolling.status?.message);
+      await rolling.advance(10 * SOAK_MS);
+      assert.notEqual(rolling.status?.phase, 'Completed');
+      assert.equal(rolling.status?.updated, 0);
+      assert.deepEqual(podUids(fleet), before, 'all hosts keep their Pods');
+      assert.ok(fleet.events.some((text) => /HostValues all and rival have the same priority/.test(text)));
+      await putValues(fleet, 'rival', { values: { store: '1' } });
+      await rolling.advance(SOAK_MS);
+      await until(() => rolling.status?.phase === 'Completed' || rolling.status?.message);
+      assert.deepEqual(podUids(fleet), before);
+    },
+  );
 });

@@ -131,6 +131,21 @@ describe('a host of a DaemonJob', () => {
   }
 });
 
+for (const [what, completionTime, expected] of [
+  ['is right', toTimestamp(NOW), 10_000],
+  ['is a year ahead', '2027-01-01T12:00:00Z', 10_000],
+  ['is a year behind', '2025-01-01T12:00:00Z', undefined],
+] as const) {
+  test(`a host that failed waits for its back-off and no longer if its clock ${what}`, () => {
+    const view: HostView = {
+      ...{ nodeName: 'kiel', spec: {}, run: 1, isEligible: true, isOnline: true, isHeld: false },
+      ...{ pods: [], result: outcome({ completionTime }), end: undefined },
+    };
+    const { state } = hostStep(view, NOW);
+    assert.equal(state.kind === 'Waiting' ? state.forMs : undefined, expected);
+  });
+}
+
 /** Spec, counts, free slots, terminal condition and its reason. */
 const JOBS: [what: string, spec: Partial<DaemonJobSpec>, counts: object, slots: number, end?: string][] = [
   ['starts all hosts', {}, { Ready: 5 }, 5],

@@ -7,13 +7,13 @@ import {
   type ValueCandidate,
 } from '../../../coordinator/decisions/host-values/value-resolution.js';
 import { valueUsesOf } from '../../../coordinator/decisions/host-values/value-uses.js';
-import type { HostValuesSpec } from '../../../shared/kube/host-values/host-values-types.js';
+import type { HostValue, HostValuesSpec } from '../../../shared/kube/host-values/host-values-types.js';
 import type { PodTemplateSpec } from '../../../shared/kube/pods/pod-types.js';
 
 const NODE = { name: 'n1', labels: { site: 'kiel' }, annotations: { 'a.b/c': 'd' } };
 const STORE = "hostValues['store']";
 
-const candidate = (from: string, priority: number, isNamed: boolean, value: string): ValueCandidate => ({
+const candidate = (from: string, priority: number, isNamed: boolean, value: HostValue): ValueCandidate => ({
   from,
   priority,
   isNamed,
@@ -138,47 +138,49 @@ test('only the values that a template names are used', () => {
       ],
     },
   } as unknown as PodTemplateSpec;
-  const { paths, keys, hasImages } = valueUsesOf(template) ?? {};
+  const { paths, keys, rendered } = valueUsesOf(template) ?? {};
   assert.deepEqual(paths, ["hostValues['memory']", "hostValues['tag']", "node.metadata.labels['site']"]);
-  assert.deepEqual([keys, hasImages], [['memory', 'tag'], true]);
+  assert.deepEqual([keys, rendered?.map(({ name }) => name)], [['memory', 'tag'], ['app']]);
   const plain = {
     spec: { containers: [{ name: 'app', image: 'app:1', env: [variable('POD', 'metadata.name')] }] },
   };
   assert.equal(valueUsesOf(plain as unknown as PodTemplateSpec), undefined);
 });
 
-const USES = { keys: [], paths: [STORE], hasImages: false };
-const LIMIT = [{ container: 'app', list: 'limits', resource: 'memory', path: STORE }] as const;
-const REQUEST = [{ container: 'app', list: 'requests', resource: 'memory', path: STORE }] as const;
-const SIZED = {
-  spec: {
-    containers: [
-      { name: 'app', image: 'app:1', resources: { limits: { memory: '1Gi' }, requests: { memory: '64Mi' } } },
-    ],
-  },
+const APP = {
+  name: 'app',
+  image: 'app:$(TAG)',
+  env: [{ name: 'TAG', valueFrom: { fieldRef: { fieldPath: STORE } } }],
 };
+const USES = { keys: [], paths: [STORE], resources: [], rendered: [] };
+const IMAGE = { ...USES, rendered: [APP] };
+const limit = (resources: object) => ({
+  ...USES,
+  resources: [{ container: 'app', list: 'limits', resource: 'memory', path: STORE }] as const,
+  rendered: [{ name: 'app', image: 'app:1', resources }],
+});
+const SECRET = { secretKeyRef: { name: 's', key: 'k' } };
 
 for (const [what, uses, value, refusal] of [
-  ['a quantity', { ...USES, resources: LIMIT }, '256Mi', undefined],
-  ['a limit of the request', { ...USES, resources: LIMIT }, '64Mi', undefined],
+  ['a quantity', limit({}), '256Mi', undefined],
+  ['a negative quantity', limit({}), '-5', /needs a quantity such as 256Mi/],
+  ['a limit above the request', limit({ requests: { memory: '64Mi' } }), '65Mi', undefined],
   [
     'a limit below the request',
-    { ...USES, resources: LIMIT },
-    '32Mi',
-    /must not be below the request: the memory limit of container app would be 32Mi, and its request 64Mi/,
+    limit({ requests: { memory: '64Mi' } }),
+    '63Mi',
+    /requests\.memory of container app is 64Mi, and must be less than or equal to its limit 63Mi/,
   ],
-  [
-    'a request above the limit',
-    { ...USES, resources: REQUEST },
-    '2Gi',
-    /must not be above the limit: the memory limit of container app would be 1Gi, and its request 2Gi/,
-  ],
-  ['a negative quantity', { ...USES, resources: LIMIT }, '-5', /needs a quantity such as 256Mi/],
-  ['a long text', { ...USES, resources: [] }, 'x'.repeat(102_400), /have 102\d{3} bytes, and at most 102400/],
+  ['a long text', USES, 'x'.repeat(102_400), /have 102\d{3} bytes, and at most 102400/],
+  ['a tag', IMAGE, '1.4', undefined],
+  ['a tag with a blank', IMAGE, '1 4', /container app is "app:1 4": invalid reference format/],
+  ['an empty tag', IMAGE, '', /container app is "app:": invalid reference format/],
+  ['a tag that names another variable', IMAGE, '$(HOME)', /\$\(HOME\) names no variable from a value/],
+  ['a tag in a Secret', IMAGE, SECRET, /\$\(TAG\) names no variable from a value outside of a Secret/],
 ] as const) {
   test(`${what} is ${refusal ? 'refused' : 'rendered'}`, () => {
     const values = resolveValues([STORE], NODE, () => [candidate('a', 0, false, value)]);
-    const found = refusalOfValues(SIZED, uses, values);
+    const found = refusalOfValues(uses, values);
     if (refusal) assert.match(found ?? '', refusal);
     else assert.equal(found, undefined);
   });

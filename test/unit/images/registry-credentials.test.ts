@@ -1,11 +1,12 @@
 /** Image names, and the credentials that match a registry. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { fullImageName, imageNameError, pullNames } from '../../../agent/decisions/images/image-name.js';
+import { fullImageName, pullNames } from '../../../agent/decisions/images/image-name.js';
 import { missingSecretsText, pullSecrets } from '../../../agent/decisions/images/pull-secrets.js';
 import { goDuration, pulledText } from '../../../agent/decisions/images/pulled-message.js';
 import { credentialsFor, parseDockerConfig } from '../../../agent/decisions/images/registry-credentials.js';
 import type { Secret } from '../../../shared/kube/objects/config-types.js';
+import { imageNameError } from '../../../shared/kube/pods/image-syntax.js';
 import { podOf } from '../../harness/pods/pod-host-fixture.js';
 
 const base64 = (text: string): string => Buffer.from(text).toString('base64');

@@ -112,6 +112,7 @@ for (const [engine, engineDefault, hasLogFiles, expected] of DRIVERS) {
   });
 }
 
+const NEVER = '0001-01-01T00:00:00Z';
 const ANSWER: InspectResponse = {
   Id: 'id',
   Created: '2026-01-01T00:00:00.5Z',
@@ -124,7 +125,7 @@ const ANSWER: InspectResponse = {
     OOMKilled: false,
     Error: '',
     StartedAt: '2026-01-01T00:00:02Z',
-    FinishedAt: '0001-01-01T00:00:00Z',
+    FinishedAt: NEVER,
   },
   NetworkSettings: { Networks: { bridge: { IPAddress: '' }, other: { IPAddress: '172.17.0.2' } } },
 };
@@ -132,7 +133,7 @@ const observe = (state: Partial<InspectResponse['State']>) =>
   toObservedContainer({ ...ANSWER, State: { ...ANSWER.State, ...state } }, 'digest');
 
 test('the year 1 means never', () => {
-  assert.equal(observe({ Status: 'created', StartedAt: '0001-01-01T00:00:00Z' }).startedAt, undefined);
+  assert.equal(observe({ Status: 'created', StartedAt: NEVER }).startedAt, undefined);
   assert.equal(observe({}).finishedAt, undefined);
   assert.equal(observe({}).createdAt, Date.UTC(2026, 0, 1) + 500);
 });
@@ -154,9 +155,18 @@ for (const [status, state] of [
   ['stopped', 'exited'],
   ['dead', 'exited'],
 ] as const) {
-  test(`the engine status "${status}" is the state "${state}"`, () =>
-    assert.equal(observe({ Status: status }).state, state));
+  test(`the engine status "${status}" is the state "${state}"`, () => {
+    const StartedAt = state === 'created' ? NEVER : ANSWER.State.StartedAt;
+    assert.equal(observe({ Status: status, StartedAt }).state, state);
+  });
 }
+
+test('a container that Podman reports as created after a power cut has ended, because it had started', () => {
+  for (const status of ['created', 'configured']) {
+    const { state, exitCode, startedAt, finishedAt } = observe({ Status: status });
+    assert.deepEqual([state, exitCode, finishedAt], ['exited', 137, startedAt]);
+  }
+});
 
 test('the Pod address is taken from the network that has one', () => {
   assert.equal(observe({}).ip, '172.17.0.2');
