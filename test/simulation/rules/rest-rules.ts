@@ -122,6 +122,12 @@ function isUpdated(pod: Pod, daemonSet: DaemonSet): boolean {
   return versionOf(pod) === versionOf(daemonSet.spec.template) || hasTemplateGeneration(pod, daemonSet);
 }
 
+/** Of this template, and with the values of its host. */
+function isCurrent(pod: Pod, daemonSet: DaemonSet, truth: StoredState): boolean {
+  const node = truth.nodes.get(targetNodeOf(pod) ?? '');
+  return isUpdated(pod, daemonSet) && node !== undefined && hasValues(pod, valuesOn(daemonSet, node, truth));
+}
+
 function statusUnrest(
   { metadata, status }: DaemonSet,
   nodes: readonly Node[],
@@ -138,7 +144,9 @@ function statusUnrest(
     currentNumberScheduled: pods.length,
     numberReady: pods.length,
     numberAvailable: pods.length,
-    updatedNumberScheduled: pods.filter((pod) => isUpdated(pod, daemonSet)).length,
+    ...(!wanted.some((node) => hasNoValues(daemonSet, node, truth)) && {
+      updatedNumberScheduled: pods.filter((pod) => isCurrent(pod, daemonSet, truth)).length,
+    }),
   };
   const problems = Object.entries(figures).flatMap(([figure, right]) => {
     const told = status?.[figure as keyof typeof figures] ?? 0;
