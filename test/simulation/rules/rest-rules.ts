@@ -69,6 +69,9 @@ function podUnrest(pod: Pod, { stored: truth, running }: ObservedWorld): string[
     const left = running(nodeName).some(({ podUid }) => podUid === pod.metadata.uid);
     return left ? [`Pod ${name} is ${pod.status?.phase} and runs on ${nodeName}`] : [];
   }
+  const owner = truth.ownerOf(pod);
+  // It is not replaced, also if its image is bad.
+  if (owner && hasNoValues(owner, node, truth)) return [];
   const own = running(nodeName).filter(({ podUid }) => podUid === hostUid(pod));
   const images = own.map(({ image }) => image).join();
   const wanted = pod.spec.containers.map(({ image }) => `docker.io/library/${image}`).join();
@@ -142,9 +145,9 @@ function statusUnrest(
     observedGeneration: metadata.generation,
     desiredNumberScheduled: wanted.length,
     currentNumberScheduled: pods.length,
-    numberReady: pods.length,
-    numberAvailable: pods.length,
     ...(!wanted.some((node) => hasNoValues(daemonSet, node, truth)) && {
+      numberReady: pods.length,
+      numberAvailable: pods.length,
       updatedNumberScheduled: pods.filter((pod) => isCurrent(pod, daemonSet, truth)).length,
     }),
   };
