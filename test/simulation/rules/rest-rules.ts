@@ -195,6 +195,11 @@ function rolloutUnrest(daemonSet: DaemonSet, wanted: number, { stored: truth }: 
   const status = truth.rollouts.get(name)?.status;
   const isGoverned = truth.policy !== undefined && spec.updateStrategy?.type === 'RollingUpdate';
   if (!isGoverned) return status ? [`${name} has a Rollout and no policy`] : [];
+  // A wave waits for a host that has no label, which no user repairs here.
+  if (
+    [...truth.nodes.values()].some((node) => belongs(daemonSet, node) && hasNoValues(daemonSet, node, truth))
+  )
+    return [];
   const { phase = 'none', nodes = 0, updated = 0, failed = 0 } = status ?? {};
   const kept = [...truth.nodes.values()].filter(
     (node) => !belongs(daemonSet, node) && truth.podsOf(daemonSet, node.metadata.name).length > 0,
