@@ -69,6 +69,9 @@ function podUnrest(pod: Pod, { stored: truth, running }: ObservedWorld): string[
     const left = running(nodeName).some(({ podUid }) => podUid === pod.metadata.uid);
     return left ? [`Pod ${name} is ${pod.status?.phase} and runs on ${nodeName}`] : [];
   }
+  const owner = truth.ownerOf(pod);
+  // It is not replaced, also if its image is bad.
+  if (owner && hasNoValues(owner, node, truth)) return [];
   const own = running(nodeName).filter(({ podUid }) => podUid === hostUid(pod));
   const images = own.map(({ image }) => image).join();
   const wanted = pod.spec.containers.map(({ image }) => `docker.io/library/${image}`).join();
@@ -122,6 +125,12 @@ function isUpdated(pod: Pod, daemonSet: DaemonSet): boolean {
   return versionOf(pod) === versionOf(daemonSet.spec.template) || hasTemplateGeneration(pod, daemonSet);
 }
 
+/** Of this template, and with the values of its host. */
+function isCurrent(pod: Pod, daemonSet: DaemonSet, truth: StoredState): boolean {
+  const node = truth.nodes.get(targetNodeOf(pod) ?? '');
+  return isUpdated(pod, daemonSet) && node !== undefined && hasValues(pod, valuesOn(daemonSet, node, truth));
+}
+
 function statusUnrest(
   { metadata, status }: DaemonSet,
   nodes: readonly Node[],
@@ -136,9 +145,11 @@ function statusUnrest(
     observedGeneration: metadata.generation,
     desiredNumberScheduled: wanted.length,
     currentNumberScheduled: pods.length,
-    numberReady: pods.length,
-    numberAvailable: pods.length,
-    updatedNumberScheduled: pods.filter((pod) => isUpdated(pod, daemonSet)).length,
+    ...(!wanted.some((node) => hasNoValues(daemonSet, node, truth)) && {
+      numberReady: pods.length,
+      numberAvailable: pods.length,
+      updatedNumberScheduled: pods.filter((pod) => isCurrent(pod, daemonSet, truth)).length,
+    }),
   };
   const problems = Object.entries(figures).flatMap(([figure, right]) => {
     const told = status?.[figure as keyof typeof figures] ?? 0;
@@ -184,6 +195,11 @@ function rolloutUnrest(daemonSet: DaemonSet, wanted: number, { stored: truth }: 
   const status = truth.rollouts.get(name)?.status;
   const isGoverned = truth.policy !== undefined && spec.updateStrategy?.type === 'RollingUpdate';
   if (!isGoverned) return status ? [`${name} has a Rollout and no policy`] : [];
+  // A wave waits for a host that has no label, which no user repairs here.
+  if (
+    [...truth.nodes.values()].some((node) => belongs(daemonSet, node) && hasNoValues(daemonSet, node, truth))
+  )
+    return [];
   const { phase = 'none', nodes = 0, updated = 0, failed = 0 } = status ?? {};
   const kept = [...truth.nodes.values()].filter(
     (node) => !belongs(daemonSet, node) && truth.podsOf(daemonSet, node.metadata.name).length > 0,
