@@ -16,6 +16,12 @@ import {
   handleStepDown,
 } from '../fleet/coordinator-actions.js';
 import { COORDINATOR_RESOURCE, handleCoordinators } from '../fleet/coordinators-resource.js';
+import {
+  DAEMON_JOB_PREVIEW_RESOURCE,
+  handleDaemonJobHosts,
+  handleDaemonJobPreview,
+} from '../fleet/daemonjob-host-resource.js';
+import { EFFECTIVE_VALUE_RESOURCE, handleEffectiveValues } from '../fleet/effective-value-resource.js';
 import { HOST_EFFECT_RESOURCE, handleHostEffect } from '../fleet/host-effects-resource.js';
 import { handleHostMeters, handleHostReadings } from '../fleet/host-telemetry-resource.js';
 import { HOST_RESOURCE, handleHosts } from '../fleet/hosts-resource.js';
@@ -46,6 +52,7 @@ const SUBRESOURCE_HANDLERS: Readonly<Record<string, Handler>> = {
   'pods/eviction': withoutTables(handleEviction),
   'pods/binding': withoutTables(handleBinding),
   'serviceaccounts/token': withoutTables(handleTokenRequest),
+  'daemonjobs/hosts': handleDaemonJobHosts,
   'rolloutpolicies/calendar': handleCalendar,
   'rollouts/hosts': handleRolloutHosts,
   'nodes/proxy': handleNodeProxy,
@@ -79,6 +86,8 @@ const COMPUTED_RESOURCES: readonly ServedResource[] = [
   discovered(COORDINATOR_RESOURCE, handleCoordinators, { stepdown: handleStepDown }),
   undiscovered(AUDIT_RESOURCE, handleAudit),
   undiscovered(COORDINATOR_TOKEN_RESOURCE, handleCoordinatorToken),
+  undiscovered(DAEMON_JOB_PREVIEW_RESOURCE, handleDaemonJobPreview),
+  undiscovered(EFFECTIVE_VALUE_RESOURCE, handleEffectiveValues),
   undiscovered(HOST_EFFECT_RESOURCE, handleHostEffect),
   undiscovered(JOIN_ADDRESS_RESOURCE, handleJoinAddress),
   undiscovered(PLAN_RESOURCE, handlePlan),

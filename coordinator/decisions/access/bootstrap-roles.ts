@@ -122,6 +122,7 @@ const EDIT_RULES = [
   rule(WRITE, FLEET_GROUP, 'daemonjobs', 'hostvalues', 'rolloutpolicies', 'rollouts'),
   // The controller writes results. A deleted one, without its Pod, runs the job again on its host.
   rule(['delete', 'deletecollection'], FLEET_GROUP, 'daemonjobresults'),
+  rule(['create'], FLEET_GROUP, 'daemonjobpreviews'),
 ];
 
 const VIEW_RULES = [
@@ -149,8 +150,10 @@ const VIEW_RULES = [
     FLEET_GROUP,
     'daemonjobresults',
     'daemonjobs',
+    'daemonjobs/hosts',
     'daemonjobs/status',
     'daemonsets/why',
+    'effectivevalues',
     'hostvalues',
     'rolloutpolicies',
     'rolloutpolicies/calendar',

@@ -1,0 +1,67 @@
+/**
+ * `GET …/namespaces/NS/daemonjobs/NAME/hosts`: counts by state, and hosts sorted by name, filtered by `state=A,B`, paged by
+ * `limit` and `continue`. With `names=true` the states contain the names of all hosts.
+ * `POST …/namespaces/NS/daemonjobpreviews`: the hosts on which a DaemonJob would run. The body is the DaemonJob. Nothing is
+ * stored.
+ */
+import type { DaemonJob } from '../../../shared/kube/daemonjobs/daemonjob-types.js';
+import { JOB_HOST_STATES, type JobHostState } from '../../../shared/kube/fleet/daemonjob-host-types.js';
+import { badRequest } from '../../../shared/kube/objects/api-status.js';
+import { FLEET_GROUP } from '../../../shared/kube/objects/meta.js';
+import { daemonJobKind } from '../../kinds/index.js';
+import { requiredBody } from '../bodies/write-body.js';
+import type { DiscoveredResource } from '../discovery/discovery-documents.js';
+import { computedResource } from '../discovery/served-resource.js';
+import { type ApiDeps, type ApiRequest, type ApiResponse, ok } from '../http/api-context.js';
+import { requestedRef } from '../resources/object-handlers.js';
+import { integerParameter, requireKnownParameters, writeOptions } from '../resources/query-options.js';
+
+const DEFAULT_LIMIT = 100;
+const MOST = 1_000;
+const PARAMETERS = ['state', 'limit', 'continue', 'names'];
+const API_VERSION = `${FLEET_GROUP}/v1`;
+
+export const DAEMON_JOB_PREVIEW_RESOURCE: DiscoveredResource = {
+  ...computedResource('DaemonJobPreview', 'daemonjobpreviews', ['create']),
+  namespaced: true,
+};
+
+/** Throws ApiError: 400 for an invalid query, 404 for an unknown name. */
+export async function handleDaemonJobHosts({ jobHosts }: ApiDeps, request: ApiRequest): Promise<ApiResponse> {
+  const { query } = request.info;
+  requireKnownParameters(query, PARAMETERS);
+  const after = query.get('continue');
+  const hosts = await jobHosts.hostsOf(requestedRef(request), {
+    states: statesIn(query),
+    ...(after ? { after } : {}),
+    limit: Math.min(MOST, integerParameter(query, 'limit') ?? DEFAULT_LIMIT),
+    withNames: query.get('names') === 'true',
+  });
+  return ok({ kind: 'DaemonJobHosts', apiVersion: API_VERSION, ...hosts });
+}
+
+/** Throws 400: a misspelt state would select nothing, and look as if no host had it. */
+function statesIn(query: URLSearchParams): JobHostState[] {
+  const texts = query
+    .getAll('state')
+    .flatMap((text) => text.split(','))
+    .filter((text) => text !== '');
+  return texts.map((text) => {
+    const state = JOB_HOST_STATES.find((each) => each === text);
+    if (state) return state;
+    throw badRequest(`state: "${text}" is not one of ${JOB_HOST_STATES.join(', ')}`);
+  });
+}
+
+/** Throws ApiError: the same as the creation of the DaemonJob. */
+export async function handleDaemonJobPreview(deps: ApiDeps, request: ApiRequest): Promise<ApiResponse> {
+  const options = { ...writeOptions(request.info, request.headers.userAgent, request.warn), dryRun: true };
+  const record = await deps.registry.create(
+    daemonJobKind,
+    request.info.namespace,
+    requiredBody(request) as DaemonJob,
+    options,
+  );
+  const preview = await deps.jobHosts.preview(record.object());
+  return ok({ kind: 'DaemonJobPreview', apiVersion: API_VERSION, ...preview });
+}
