@@ -12,6 +12,7 @@ import type {
   DaemonJobHosts,
   DaemonJobPreview,
   JobHostState,
+  JobsOfHost,
 } from '../../shared/kube/fleet/daemonjob-host-types.js';
 import type {
   HostsByValue,
@@ -193,6 +194,8 @@ interface JobHostsQuery {
 export interface DaemonJobHostSource {
   /** Throws ApiError 404 for an unknown DaemonJob. */
   hostsOf(job: ObjectRef, query: JobHostsQuery): Promise<DaemonJobHosts>;
+  /** `isVisible`: the caller may read the job. */
+  jobsOn(node: string, isVisible: (job: DaemonJob) => boolean): JobsOfHost;
   /** The job has its defaults and need not be stored. */
   preview(job: DaemonJob): Promise<DaemonJobPreview>;
 }

@@ -20,6 +20,7 @@ import {
   DAEMON_JOB_PREVIEW_RESOURCE,
   handleDaemonJobHosts,
   handleDaemonJobPreview,
+  handleJobsOfHost,
 } from '../fleet/daemonjob-host-resource.js';
 import { EFFECTIVE_VALUE_RESOURCE, handleEffectiveValues } from '../fleet/effective-value-resource.js';
 import { HOST_EFFECT_RESOURCE, handleHostEffect } from '../fleet/host-effects-resource.js';
@@ -82,7 +83,11 @@ function withoutTables(handle: Handler): Handler {
 const COMPUTED_RESOURCES: readonly ServedResource[] = [
   ...REVIEW_RESOURCES.map((resource) => discovered(resource, withoutTables(handleReview))),
   ...METRICS_RESOURCES.map((resource) => discovered(resource, withoutTables(handleMetrics))),
-  discovered(HOST_RESOURCE, handleHosts, { meters: handleHostMeters, readings: handleHostReadings }),
+  discovered(HOST_RESOURCE, handleHosts, {
+    jobs: handleJobsOfHost,
+    meters: handleHostMeters,
+    readings: handleHostReadings,
+  }),
   discovered(COORDINATOR_RESOURCE, handleCoordinators, { stepdown: handleStepDown }),
   undiscovered(AUDIT_RESOURCE, handleAudit),
   undiscovered(COORDINATOR_TOKEN_RESOURCE, handleCoordinatorToken),

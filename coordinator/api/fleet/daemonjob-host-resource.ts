@@ -1,6 +1,7 @@
 /**
  * `GET …/namespaces/NS/daemonjobs/NAME/hosts`: counts by state, and hosts sorted by name, filtered by `state=A,B`, paged by
  * `limit` and `continue`. With `names=true` the states contain the names of all hosts.
+ * `GET …/hosts/NAME/jobs`: what one host does for the DaemonJobs that the caller may read.
  * `POST …/namespaces/NS/daemonjobpreviews`: the hosts on which a DaemonJob would run. The body is the DaemonJob. Nothing is
  * stored.
  */
@@ -9,12 +10,14 @@ import { JOB_HOST_STATES, type JobHostState } from '../../../shared/kube/fleet/d
 import { badRequest } from '../../../shared/kube/objects/api-status.js';
 import { FLEET_GROUP } from '../../../shared/kube/objects/meta.js';
 import { daemonJobKind } from '../../kinds/index.js';
+import { readRights } from '../auth/read-rights.js';
 import { requiredBody } from '../bodies/write-body.js';
 import type { DiscoveredResource } from '../discovery/discovery-documents.js';
 import { computedResource } from '../discovery/served-resource.js';
 import { type ApiDeps, type ApiRequest, type ApiResponse, ok } from '../http/api-context.js';
 import { requestedRef } from '../resources/object-handlers.js';
 import { integerParameter, requireKnownParameters, writeOptions } from '../resources/query-options.js';
+import { hostNotFound } from './hosts-resource.js';
 
 const DEFAULT_LIMIT = 100;
 const MOST = 1_000;
@@ -51,6 +54,16 @@ function statesIn(query: URLSearchParams): JobHostState[] {
     if (state) return state;
     throw badRequest(`state: "${text}" is not one of ${JOB_HOST_STATES.join(', ')}`);
   });
+}
+
+/** Throws ApiError: 400 for an unknown parameter, 404 for an unknown host. */
+export async function handleJobsOfHost(deps: ApiDeps, request: ApiRequest): Promise<ApiResponse> {
+  requireKnownParameters(request.info.query, []);
+  const { name } = requestedRef(request);
+  if (!(await deps.hosts.get(name))) throw hostNotFound(name);
+  const { mayRead } = readRights(deps.identities.authorizer, request.user);
+  const jobs = deps.jobHosts.jobsOn(name, ({ metadata }) => mayRead(daemonJobKind, metadata));
+  return ok({ kind: 'JobsOfHost', apiVersion: API_VERSION, ...jobs });
 }
 
 /** Throws ApiError: the same as the creation of the DaemonJob. */

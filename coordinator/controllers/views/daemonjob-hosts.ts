@@ -11,6 +11,7 @@ import {
   JOB_HOST_STATES,
   type JobHost,
   type JobHostState,
+  type JobsOfHost,
 } from '../../../shared/kube/fleet/daemonjob-host-types.js';
 import { notFound } from '../../../shared/kube/objects/api-status.js';
 import { isConditionTrue } from '../../../shared/kube/objects/conditions.js';
@@ -19,15 +20,18 @@ import { type Pod, targetNodeOf } from '../../../shared/kube/pods/pod-types.js';
 import type { Clock } from '../../../shared/process/time/clock.js';
 import { TimeSlice } from '../../../shared/process/time/time-slice.js';
 import { hostStep } from '../../decisions/daemonjobs/daemonjob-host.js';
+import { resultName } from '../../decisions/daemonjobs/daemonjob-names.js';
 import { attemptOf, isOwnedBy } from '../../decisions/daemonjobs/daemonjob-pod.js';
 import { outcomeOf } from '../../decisions/daemonjobs/daemonjob-result.js';
 import { compilePlacement } from '../../decisions/placement/placement.js';
-import { BY_OWNER, type Informers } from '../../informers/informer.js';
+import { BY_OWNER, type Informers, PODS_BY_TARGET_NODE } from '../../informers/informer.js';
 import { daemonJobKind } from '../../kinds/index.js';
 import { whenOnline } from '../daemonjobs/daemonjob-runs.js';
 
 /** Names in a preview. */
 const MOST_NAMES = 20;
+/** Jobs of one host. */
+const MOST_JOBS = 20;
 
 interface JobHostsQuery {
   /** [] selects all states. */
@@ -107,6 +111,32 @@ export class DaemonJobHostView {
     return { eligible: eligible.length, offline, hosts, nodes: eligible.sort().slice(0, MOST_NAMES) };
   }
 
+  /** Visits the jobs that `isVisible` accepts, and only the objects of this host. */
+  jobsOn(nodeName: string, isVisible: (job: DaemonJob) => boolean): JobsOfHost {
+    const { daemonJobs, daemonJobResults, pods } = this.#deps.informers;
+    const own = pods.indexed(PODS_BY_TARGET_NODE, nodeName);
+    const found: { job: DaemonJob; row: JobHost }[] = [];
+    for (const job of daemonJobs.list()) {
+      if (!isVisible(job)) continue;
+      const { namespace = '', name } = job.metadata;
+      const result = daemonJobResults.get({ namespace, name: resultName(name, nodeName) });
+      const objects = {
+        pods: own.filter((pod) => isOwnedBy(pod, job)),
+        ...(result && isOwnedBy(result, job) && { result }),
+      };
+      if (daemonJobFinishedAs(job) && !objects.result && objects.pods.length === 0) continue;
+      const state = this.#stateReader(job)(nodeName, objects);
+      if (state) found.push({ job, row: rowOf(nodeName, state, objects) });
+    }
+    found.sort((a, b) => (createdAt(a.job) < createdAt(b.job) ? 1 : -1));
+    return {
+      jobs: found.slice(0, MOST_JOBS).map(({ job: { metadata }, row }) => ({
+        ...{ namespace: metadata.namespace ?? '', name: metadata.name, ...row },
+      })),
+      more: Math.max(0, found.length - MOST_JOBS),
+    };
+  }
+
   #objectsOf(job: DaemonJob): Map<string, HostObjects> {
     const { pods, daemonJobResults } = this.#deps.informers;
     const { uid = '' } = job.metadata;
@@ -153,6 +183,10 @@ export class DaemonJobHostView {
       return state.kind === 'Ready' ? 'Waiting' : state.kind;
     };
   }
+}
+
+function createdAt({ metadata }: DaemonJob): string {
+  return metadata.creationTimestamp ?? '';
 }
 
 function rowOf(node: string, state: JobHostState, objects: HostObjects | undefined): JobHost {

@@ -43,3 +43,10 @@ export interface DaemonJobPreview {
   /** The first names of the eligible hosts. */
   nodes: readonly string[];
 }
+
+/** `GET …/hosts/NAME/jobs`: what one host does for the DaemonJobs that the caller may read, newest first. */
+export interface JobsOfHost {
+  jobs: readonly (JobHost & { namespace: string; name: string })[];
+  /** Older jobs that are left out. */
+  more: number;
+}

@@ -97,7 +97,7 @@ const NO_ROLES = {
 const unasked = async () => assert.fail('not served here');
 const NO_EFFECTS = { effectOf: unasked };
 const NO_CALENDARS = { calendarOf: unasked };
-const NO_JOBS = { hostsOf: unasked, preview: unasked };
+const NO_JOBS = { hostsOf: unasked, preview: unasked, jobsOn: () => assert.fail('not served here') };
 const NO_VALUES = {
   ofHost: () => assert.fail('not served here'),
   byValue: unasked,
