@@ -13,7 +13,7 @@ import { RelativeTime } from '../layout/time/relative-time.js';
 import classes from './job-page.module.css';
 import { betweenText, jobHostStatus } from './job-text.js';
 
-const PAGE_SIZE = 100;
+const PAGE_SIZE = 50;
 const COLUMNS = ['Host', 'Result', 'Exit code', 'Duration', 'Ended', 'Attempts', 'Output'] as const;
 
 interface JobHostTableProps {

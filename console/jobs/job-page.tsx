@@ -2,7 +2,7 @@
 import { Link, useParams } from 'wouter';
 import { type DaemonJob, daemonJobFinishedAs, runOf } from '../../shared/kube/daemonjobs/daemonjob-types.js';
 import type { DaemonJobHosts } from '../../shared/kube/fleet/daemonjob-host-types.js';
-import { controllerOf } from '../../shared/kube/objects/meta.js';
+import { controllerOf, countText } from '../../shared/kube/objects/meta.js';
 import { useLiveList } from '../api/live-list.js';
 import { useApiResource } from '../api/use-api-resource.js';
 import controls from '../layout/controls.module.css';
@@ -61,7 +61,6 @@ function JobDetails({ job }: { job: DaemonJob }) {
       <JobSummary job={job} />
       <HostMap path={path} version={resourceVersion} />
       <JobHostTable path={path} namespace={namespace} version={resourceVersion} />
-      <JobPolicy job={job} />
       <EventList namespace={namespace} about={`involvedObject.kind=DaemonJob,involvedObject.name=${name}`} />
       <CopyCommand text={`everynode job results ${name} -n ${namespace}`} />
     </>
@@ -95,8 +94,9 @@ function JobSummary({ job }: { job: DaemonJob }) {
             <RelativeTime at={spec.until} />
           </Fact>
         )}
-        <Fact term="After a failure">
-          {spec.retry === 'AtMostOnce' ? 'never again' : `up to ${spec.backoffLimit ?? 6} more attempts`}
+        <Fact term="After a failure">{retryText(spec)}</Fact>
+        <Fact term="Hosts may start">
+          <JobPolicy job={job} />
         </Fact>
         {runOf(job) > 1 && <Fact term="Run">{String(runOf(job))}</Fact>}
         {owner?.kind === 'CronDaemonJob' && (
@@ -107,6 +107,11 @@ function JobSummary({ job }: { job: DaemonJob }) {
       </dl>
     </section>
   );
+}
+
+function retryText({ retry, backoffLimit = 6 }: DaemonJob['spec']): string {
+  if (retry === 'AtMostOnce') return 'never again, also not after a power cut';
+  return backoffLimit === 0 ? 'no retry' : `up to ${countText(backoffLimit, 'more attempt')}`;
 }
 
 function HostMap({ path, version }: { path: string; version: string }) {

@@ -4,22 +4,13 @@ import type { DaemonJob } from '../../shared/kube/daemonjobs/daemonjob-types.js'
 import { countText } from '../../shared/kube/objects/meta.js';
 import type { RolloutPolicy } from '../../shared/kube/rollouts/rollout-policy-types.js';
 import { useLiveList } from '../api/live-list.js';
-import controls from '../layout/controls.module.css';
 import { jobsPath } from './job-text.js';
 
 export function JobPolicy({ job: { metadata, spec } }: { job: DaemonJob }) {
   const { namespace = '' } = metadata;
   const { rolloutPolicyName: name } = spec;
-  return (
-    <section className={controls.card} aria-label="Policy">
-      <h2>When hosts may start</h2>
-      {name === undefined ? (
-        <p>At any time: the job names no RolloutPolicy.</p>
-      ) : (
-        <NamedPolicy namespace={namespace} name={name} />
-      )}
-    </section>
-  );
+  if (name === undefined) return <>at any time: no RolloutPolicy applies</>;
+  return <NamedPolicy namespace={namespace} name={name} />;
 }
 
 function NamedPolicy({ namespace, name }: { namespace: string; name: string }) {
@@ -42,19 +33,22 @@ function NamedPolicy({ namespace, name }: { namespace: string; name: string }) {
         No host starts: there is no RolloutPolicy “{name}” in {namespace}.
       </p>
     );
-  if (!policy) return <p role="status">Loading the policy…</p>;
+  if (!policy) return <span role="status">Loading the policy…</span>;
   return (
-    <p>
-      {link}: {policyText(policy)} <Link href="/calendar">Calendar</Link>
-    </p>
+    <>
+      {policyText(policy)} of {link}, see the <Link href="/calendar">calendar</Link>
+    </>
   );
 }
 
-/** Pure. */
+/** Waves do not apply to jobs. Pure. */
 function policyText({ spec }: RolloutPolicy): string {
-  if (spec.paused) return 'it is paused, so no host starts.';
-  if (spec.frozen) return 'it is frozen, so no host starts.';
-  const windows = countText(spec.windows?.length ?? 0, 'window');
-  const freezes = countText(spec.freezes?.length ?? 0, 'freeze period');
-  return `hosts start within its ${windows}, and not during its ${freezes}. Waves do not apply to jobs.`;
+  if (spec.paused) return 'never: by the pause';
+  if (spec.frozen) return 'never: by the freeze';
+  const windows = spec.windows?.length ?? 0;
+  const freezes = spec.freezes?.length ?? 0;
+  if (windows + freezes === 0) return 'at any time: by the rules';
+  if (freezes === 0) return `within the ${countText(windows, 'window')}`;
+  const when = windows === 0 ? 'at any time' : `within the ${countText(windows, 'window')}`;
+  return `${when}, not during the ${countText(freezes, 'freeze period')}`;
 }

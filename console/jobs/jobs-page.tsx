@@ -15,6 +15,7 @@ import { RelativeTime } from '../layout/time/relative-time.js';
 import { useUrlFilter } from '../layout/use-url-query.js';
 import { CronJobTable } from './cron-job-table.js';
 import { JobBar } from './job-bar.js';
+import classes from './job-page.module.css';
 import { jobStatus, jobsPath } from './job-text.js';
 
 /** Rows of the first page, and how many more each click adds. */
@@ -30,9 +31,13 @@ export function JobsPage() {
   });
   return (
     <PageShell title="Jobs">
-      <div className={controls.row}>
+      <div className={classes.head}>
         <h1>Jobs</h1>
-        {mayRun && <Link href="/jobs/new">Run on hosts…</Link>}
+        {mayRun && (
+          <Link href="/jobs/new" className={`${controls.button} ${classes.action}`} data-main>
+            Run on hosts…
+          </Link>
+        )}
       </div>
       <div className={controls.row}>
         <input

@@ -12,7 +12,7 @@ interface RunFieldsProps {
 /** The fields of one line of text: name, label, example. */
 const MAIN = [
   ['image', 'Image', 'busybox:1.36'],
-  ['command', 'Command (empty: that of the image)', 'sh -c "df -h /"'],
+  ['command', 'Command', 'the one of the image, or: df -h /'],
 ] as const satisfies readonly (readonly [keyof RunDraft, string, string])[];
 
 const LIMITS = [

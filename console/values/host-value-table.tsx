@@ -8,8 +8,9 @@ import type {
 import { isSecretValue } from '../../shared/kube/host-values/rendered-values.js';
 import { useApiResource } from '../api/use-api-resource.js';
 import controls from '../layout/controls.module.css';
-import { ListTable } from '../layout/list-table.js';
+import { TableCard } from '../layout/list-table.js';
 import { StatusBadge } from '../layout/status/status-badge.js';
+import table from '../layout/table.module.css';
 import { valuesPath, valueText } from './value-text.js';
 import classes from './values.module.css';
 
@@ -42,17 +43,30 @@ export function HostValueTable({ node, namespace, version, isCompact = false }: 
       <p role="status">No HostValues give {node} a value. Check the labels of the host and the selectors.</p>
     );
   return (
-    <section className={classes.part} aria-label={`Values of ${node}`}>
+    <TableCard label={`Values of ${node}`}>
       <div className={controls.row}>
-        <h2>Values</h2>
-        {isCompact && <Link href={`/values?host=${encodeURIComponent(node)}`}>All values</Link>}
+        <h2>{isCompact ? 'Values' : `Values of ${node}`}</h2>
+        <Link href={isCompact ? `/values?host=${encodeURIComponent(node)}` : `/hosts/${node}`}>
+          {isCompact ? 'Find values' : 'Host'}
+        </Link>
       </div>
-      <ListTable label={`Table of the values of ${node}`} columns={COLUMNS}>
-        {answer.values.map((value) => (
-          <Row key={`${value.namespace}/${value.key}`} value={value} />
-        ))}
-      </ListTable>
-    </section>
+      <table className={table.table}>
+        <thead>
+          <tr>
+            {COLUMNS.map((name) => (
+              <th key={name} scope="col">
+                {name}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {answer.values.map((value) => (
+            <Row key={`${value.namespace}/${value.key}`} value={value} />
+          ))}
+        </tbody>
+      </table>
+    </TableCard>
   );
 }
 

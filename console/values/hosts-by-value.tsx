@@ -5,6 +5,7 @@ import { countText } from '../../shared/kube/objects/meta.js';
 import { useApiResource } from '../api/use-api-resource.js';
 import controls from '../layout/controls.module.css';
 import { ListTable } from '../layout/list-table.js';
+import { StatusBadge } from '../layout/status/status-badge.js';
 import { valuesPath, valueText } from './value-text.js';
 import classes from './values.module.css';
 
@@ -31,12 +32,18 @@ export function HostsByValueTable({ namespace, valueKey, value, version }: Hosts
         Hosts by value of <code>{valueKey}</code>
       </h2>
       {conflicts.count > 0 && (
-        <p className={controls.problem}>
-          {countText(conflicts.count, 'host')} get no Pod, because two HostValues contradict each other:{' '}
-          {conflicts.message}. <Names {...conflicts} />
-        </p>
+        <div className={controls.card} role="alert">
+          <p>
+            <StatusBadge status={{ tone: 'failed', word: 'Contradiction' }} /> on{' '}
+            {countText(conflicts.count, 'host')}: they get no Pod that uses this key.
+          </p>
+          <p>For example {conflicts.message}. Give one of them a higher priority.</p>
+          <p>
+            <Names {...conflicts} />
+          </p>
+        </div>
       )}
-      {groups.length === 0 && <p role="status">No host has this value.</p>}
+      {groups.length === 0 && conflicts.count === 0 && <p role="status">No host has this value.</p>}
       {groups.length > 0 && (
         <ListTable label="Values and hosts" columns={COLUMNS}>
           {groups.map((group) => (

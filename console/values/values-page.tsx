@@ -36,9 +36,13 @@ export function ValuesPage() {
   });
   return (
     <PageShell title="Values">
-      <div className={controls.row}>
+      <div className={classes.head}>
         <h1>Values per host</h1>
-        {mayCreate && <Link href="/values/new">Add values…</Link>}
+        {mayCreate && (
+          <Link href="/values/new" className={`${controls.button} ${classes.action}`} data-main>
+            Add values…
+          </Link>
+        )}
       </div>
       <search className={`${controls.card} ${classes.find}`} aria-label="Find values">
         <Text label="Host" hint="till-0001" value={host} onText={(text) => setQuery('host', text)} />

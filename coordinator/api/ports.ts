@@ -184,8 +184,8 @@ export interface ServiceExplainer {
 interface JobHostsQuery {
   /** [] selects all states. */
   states: readonly JobHostState[];
-  /** Selects node names greater than this one. */
-  after?: string;
+  /** Selects the hosts after this one, by state and name. */
+  after?: { state: JobHostState; node: string };
   limit: number;
   /** Adds the names of all hosts to the states. */
   withNames: boolean;

@@ -1,5 +1,5 @@
 /**
- * `GET …/namespaces/NS/daemonjobs/NAME/hosts`: counts by state, and hosts sorted by name, filtered by `state=A,B`, paged by
+ * `GET …/namespaces/NS/daemonjobs/NAME/hosts`: counts by state, and hosts, failed ones first, filtered by `state=A,B`, paged by
  * `limit` and `continue`. With `names=true` the states contain the names of all hosts.
  * `GET …/hosts/NAME/jobs`: what one host does for the DaemonJobs that the caller may read.
  * `POST …/namespaces/NS/daemonjobpreviews`: the hosts on which a DaemonJob would run. The body is the DaemonJob. Nothing is
@@ -33,10 +33,10 @@ export const DAEMON_JOB_PREVIEW_RESOURCE: DiscoveredResource = {
 export async function handleDaemonJobHosts({ jobHosts }: ApiDeps, request: ApiRequest): Promise<ApiResponse> {
   const { query } = request.info;
   requireKnownParameters(query, PARAMETERS);
-  const after = query.get('continue');
+  const token = query.get('continue');
   const hosts = await jobHosts.hostsOf(requestedRef(request), {
     states: statesIn(query),
-    ...(after ? { after } : {}),
+    ...(token ? { after: hostAfter(token) } : {}),
     limit: Math.min(MOST, integerParameter(query, 'limit') ?? DEFAULT_LIMIT),
     withNames: query.get('names') === 'true',
   });
@@ -49,11 +49,19 @@ function statesIn(query: URLSearchParams): JobHostState[] {
     .getAll('state')
     .flatMap((text) => text.split(','))
     .filter((text) => text !== '');
-  return texts.map((text) => {
-    const state = JOB_HOST_STATES.find((each) => each === text);
-    if (state) return state;
-    throw badRequest(`state: "${text}" is not one of ${JOB_HOST_STATES.join(', ')}`);
-  });
+  return texts.map((text) => stateOf(text, 'state'));
+}
+
+function stateOf(text: string, parameter: string): JobHostState {
+  const state = JOB_HOST_STATES.find((each) => each === text);
+  if (state) return state;
+  throw badRequest(`${parameter}: "${text}" is not one of ${JOB_HOST_STATES.join(', ')}`);
+}
+
+/** Reads the position of the last host of a page: `STATE/NODE`. Throws 400. */
+function hostAfter(token: string): { state: JobHostState; node: string } {
+  const at = token.indexOf('/');
+  return { state: stateOf(token.slice(0, Math.max(0, at)), 'continue'), node: token.slice(at + 1) };
 }
 
 /** Throws ApiError: 400 for an unknown parameter, 404 for an unknown host. */

@@ -36,11 +36,17 @@ const MOST_JOBS = 20;
 interface JobHostsQuery {
   /** [] selects all states. */
   states: readonly JobHostState[];
-  /** Selects node names greater than this one. */
-  after?: string;
+  /** Selects the hosts after this one. */
+  after?: JobHostKey;
   limit: number;
   /** Adds the names of all hosts to the states. */
   withNames: boolean;
+}
+
+/** A host of a job, and where it is in the order: hosts that need an operator come first. */
+interface JobHostKey {
+  state: JobHostState;
+  node: string;
 }
 
 interface DaemonJobHostViewDeps {
@@ -79,8 +85,8 @@ export class DaemonJobHostView {
     const selected = present
       .filter(([state]) => states.length === 0 || states.includes(state))
       .flatMap(([state, nodes]) => nodes.map((node) => ({ node, state })))
-      .sort((a, b) => (a.node < b.node ? -1 : 1));
-    const left = after === undefined ? selected : selected.filter(({ node }) => node > after);
+      .sort(inOrder);
+    const left = after === undefined ? selected : selected.filter((host) => inOrder(host, after) > 0);
     const page = left.slice(0, limit);
     const last = page.at(-1);
     return {
@@ -90,7 +96,7 @@ export class DaemonJobHostView {
         ...(withNames && { nodes: nodes.sort() }),
       })),
       hosts: page.map(({ node, state }) => rowOf(node, state, objects.get(node))),
-      ...(last && left.length > page.length && { continue: last.node }),
+      ...(last && left.length > page.length && { continue: `${last.state}/${last.node}` }),
     };
   }
 
@@ -183,6 +189,11 @@ export class DaemonJobHostView {
       return state.kind === 'Ready' ? 'Waiting' : state.kind;
     };
   }
+}
+
+function inOrder(a: JobHostKey, b: JobHostKey): number {
+  const severity = JOB_HOST_STATES.indexOf(a.state) - JOB_HOST_STATES.indexOf(b.state);
+  return severity || (a.node === b.node ? 0 : a.node < b.node ? -1 : 1);
 }
 
 function createdAt({ metadata }: DaemonJob): string {

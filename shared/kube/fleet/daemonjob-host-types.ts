@@ -26,9 +26,9 @@ export interface DaemonJobHosts {
   total: number;
   /** All hosts of the job by state, without states that no host has. `nodes` is present with `names=true`. */
   states: readonly { state: JobHostState; count: number; nodes?: readonly string[] }[];
-  /** One page of the selected hosts, by name. */
+  /** One page of the selected hosts, in the order of the states and by name. */
   hosts: readonly JobHost[];
-  /** The last name of this page. Absent on the last page. */
+  /** Position of the last host of this page. Absent on the last page. */
   continue?: string;
 }
 
