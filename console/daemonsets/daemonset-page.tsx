@@ -15,6 +15,7 @@ import { imagesText, shortImage } from '../layout/text/image-text.js';
 import { ScrolledText } from '../layout/text/scrolled-text.js';
 import { useUrlQuery } from '../layout/use-url-query.js';
 import { EventList } from '../pods/event-list.js';
+import { DaemonSetOverrides } from './daemonset-overrides.js';
 import classes from './daemonset-page.module.css';
 import { DaemonSetValues } from './daemonset-values.js';
 import { ManifestEditor } from './manifest-editor.js';
@@ -55,6 +56,7 @@ export function DaemonSetPage() {
           </p>
           <Where daemonSet={daemonSet} />
           <DaemonSetValues daemonSet={daemonSet} />
+          <DaemonSetOverrides namespace={namespace} name={name} />
           <Revisions daemonSet={daemonSet} />
           <Manifest daemonSet={daemonSet} />
           <EventList

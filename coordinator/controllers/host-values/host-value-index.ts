@@ -19,7 +19,6 @@ type NodeMeta = Pick<ObjectMeta, 'name' | 'labels' | 'annotations'>;
 /** Bucket of objects whose selector requires no single label. */
 const ANY = '';
 const HOSTNAME = 'kubernetes.io/hostname';
-const NO_OBJECTS = { named: [], selected: [] };
 
 interface Layer {
   object: HostValues;
@@ -46,9 +45,14 @@ export class HostValueIndex {
     });
   }
 
+  /** Returns what each object of the namespace gives the node for the key. */
+  candidates(namespace: string, node: NodeMeta, key: string): ValueCandidate[] {
+    return this.#candidates(namespace, node, key);
+  }
+
   /** Returns the values that a Pod of the namespace gets on the node, or why it cannot have them. */
   valuesOn(namespace: string, node: NodeMeta, uses: ValueUses): NodeValues {
-    const values = resolveValues(uses.paths, node, (key) => this.candidates(namespace, node, key));
+    const values = resolveValues(uses.paths, node, (key) => this.#candidates(namespace, node, key));
     const message = refusalOfValues(uses, values);
     return message === undefined ? values : { kind: 'refused', message };
   }
@@ -72,33 +76,20 @@ export class HostValueIndex {
     return digest;
   }
 
-  /** Returns what each object of the namespace gives the node for the key. */
-  candidates(namespace: string, node: NodeMeta, key: string): ValueCandidate[] {
-    const { named, selected } = this.objectsOn(
-      namespace,
-      node,
-      (object) => valueIn(object, key) !== undefined,
-    );
-    return [
-      ...named.flatMap((object) => candidate(object, true, ownValue(object.spec.hosts?.[node.name], key))),
-      ...selected.flatMap((object) => candidate(object, false, valueIn(object, key))),
-    ];
-  }
-
-  /** Returns the objects that name the node, and those that select it among the ones that `isWanted` accepts. */
-  objectsOn(
-    namespace: string,
-    { name, labels = {} }: NodeMeta,
-    isWanted: (object: HostValues) => boolean = () => true,
-  ): { named: readonly HostValues[]; selected: readonly HostValues[] } {
+  #candidates(namespace: string, { name, labels = {} }: NodeMeta, key: string): ValueCandidate[] {
     const { byLabel, byHost } = this.#layersOf(namespace);
-    if (byLabel.size === 0 && byHost.size === 0) return NO_OBJECTS;
+    if (byLabel.size === 0 && byHost.size === 0) return [];
+    const named = (byHost.get(name) ?? []).flatMap((object) =>
+      candidate(object, true, ownValue(object.spec.hosts?.[name], key)),
+    );
     const buckets = [ANY, ...Object.entries(labels).map(([label, value]) => `${label}=${value}`)];
     const selected = buckets
       .flatMap((bucket) => byLabel.get(bucket) ?? [])
-      .filter(({ object, matches }) => isWanted(object) && matches.matches(labels))
-      .map(({ object }) => object);
-    return { named: byHost.get(name) ?? [], selected };
+      .flatMap(({ object, matches }) => {
+        const value = valueIn(object, key);
+        return value !== undefined && matches.matches(labels) ? candidate(object, false, value) : [];
+      });
+    return [...named, ...selected];
   }
 
   #layersOf(namespace: string): NamespaceLayers {

@@ -13,8 +13,7 @@ export type HostValuesReader = Pick<Informer<HostValues>, 'indexed' | 'onChange'
 /** One index serves the controller, the explanations and the plans. */
 const indexes = new WeakMap<HostValuesReader, HostValueIndex>();
 
-/** Returns the index of the reader's objects. */
-export function hostValueIndexOf(reader: HostValuesReader): HostValueIndex {
+function indexOf(reader: HostValuesReader): HostValueIndex {
   const known = indexes.get(reader);
   if (known) return known;
   const index = new HostValueIndex(reader);
@@ -29,11 +28,11 @@ export function nodeValues(
   node: { metadata: Pick<ObjectMeta, 'name' | 'labels' | 'annotations'> },
 ): NodeValues | undefined {
   const uses = valueUsesOf(spec.template);
-  return uses && hostValueIndexOf(reader).valuesOn(metadata.namespace ?? '', node.metadata, uses);
+  return uses && indexOf(reader).valuesOn(metadata.namespace ?? '', node.metadata, uses);
 }
 
 /** Returns what identifies the HostValues that the template uses in the whole fleet, or undefined if it uses none. */
 export function fleetValues(reader: HostValuesReader, { metadata, spec }: DaemonSet): string | undefined {
   const uses = valueUsesOf(spec.template);
-  return uses && hostValueIndexOf(reader).digest(metadata.namespace ?? '', uses.keys);
+  return uses && indexOf(reader).digest(metadata.namespace ?? '', uses.keys);
 }

@@ -7,20 +7,19 @@ import type {
   ValueGroup,
   ValuesOfHost,
 } from '../../../shared/kube/fleet/effective-values-types.js';
-import type { HostValues } from '../../../shared/kube/host-values/host-values-types.js';
 import { notFound } from '../../../shared/kube/objects/api-status.js';
 import type { ObjectMeta } from '../../../shared/kube/objects/meta.js';
 import type { Clock } from '../../../shared/process/time/clock.js';
 import { TimeSlice } from '../../../shared/process/time/time-slice.js';
 import { resolveValues, type ValueCandidate } from '../../decisions/host-values/value-resolution.js';
-import type { Informers } from '../../informers/informer.js';
+import { BY_NAMESPACE, type Informers } from '../../informers/informer.js';
 import { nodeKind } from '../../kinds/index.js';
-import { hostValueIndexOf } from '../host-values/node-values.js';
+import { HostValueIndex } from '../host-values/host-value-index.js';
 
 /** Names in a group of hosts. */
 const MOST_NAMES = 100;
 /** Groups in a response. A store number has as many values as there are hosts. */
-const MOST_GROUPS = 200;
+const MOST_GROUPS = 50;
 
 interface EffectiveValueViewDeps {
   informers: Pick<Informers, 'nodes' | 'hostValues'>;
@@ -35,23 +34,25 @@ interface CountedHosts {
 
 export class EffectiveValueView {
   readonly #deps: EffectiveValueViewDeps;
+  readonly #index: HostValueIndex;
 
   constructor(deps: EffectiveValueViewDeps) {
     this.#deps = deps;
+    this.#index = new HostValueIndex(deps.informers.hostValues);
   }
 
   /** Throws 404 for an unknown node. `namespace`: undefined for all. */
   ofHost(namespace: string | undefined, nodeName: string): ValuesOfHost {
     const node = this.#deps.informers.nodes.get({ name: nodeName });
     if (!node) throw notFound(nodeKind, nodeName);
-    const values = this.#namespaces(namespace).flatMap((each) => {
-      const { named, selected } = this.#index.objectsOn(each, node.metadata);
-      const keys = new Set([
-        ...named.flatMap((object) => Object.keys(object.spec.hosts?.[nodeName] ?? {})),
-        ...selected.flatMap(selectedKeys),
-      ]);
-      return [...keys].sort().map((key) => this.#effective(each, node.metadata, key));
-    });
+    const values = this.#namespaces(namespace).flatMap((each) =>
+      this.#keysOf(each).flatMap((key) => {
+        const candidates = this.#index.candidates(each, node.metadata, key);
+        return candidates.length === 0
+          ? []
+          : effectiveValue({ namespace: each, key }, node.metadata, candidates);
+      }),
+    );
     return { node: nodeName, values };
   }
 
@@ -92,47 +93,44 @@ export class EffectiveValueView {
 
   /** Visits all nodes in time slices. */
   async counts(namespace: string | undefined): Promise<ValueCounts> {
-    const namespaces = this.#namespaces(namespace);
-    const objects = new Map<HostValues, number>();
-    const keys = new Map<string, { namespace: string; key: string; hosts: number }>();
-    for (const object of this.#deps.informers.hostValues.list())
-      if (namespaces.includes(object.metadata.namespace ?? '')) objects.set(object, 0);
+    const { hostValues, nodes } = this.#deps.informers;
+    const objects = new Map<string, { namespace: string; name: string; hosts: number }>();
+    for (const { metadata } of hostValues.list()) {
+      const { namespace: own = '', name } = metadata;
+      if (namespace === undefined || own === namespace)
+        objects.set(`${own}/${name}`, { namespace: own, name, hosts: 0 });
+    }
+    const keys = this.#namespaces(namespace).flatMap((each) =>
+      this.#keysOf(each).map((key) => ({ namespace: each, key, hosts: 0 })),
+    );
     const slice = new TimeSlice(this.#deps.clock);
     let hosts = 0;
-    for (const { metadata } of this.#deps.informers.nodes.list()) {
+    for (const { metadata } of nodes.list()) {
       hosts += 1;
-      await slice.yieldIfUsedUp();
-      for (const each of namespaces) {
-        const { named, selected } = this.#index.objectsOn(each, metadata);
-        for (const object of new Set([...named, ...selected]))
-          objects.set(object, (objects.get(object) ?? 0) + 1);
-        const here = new Set([
-          ...named.flatMap((object) => Object.keys(object.spec.hosts?.[metadata.name] ?? {})),
-          ...selected.flatMap(selectedKeys),
-        ]);
-        for (const key of here) {
-          const id = `${each}/${key}`;
-          const known = keys.get(id) ?? { namespace: each, key, hosts: 0 };
-          keys.set(id, known);
-          known.hosts += 1;
-        }
+      const here = new Set<string>();
+      for (const each of keys) {
+        const candidates = this.#index.candidates(each.namespace, metadata, each.key);
+        if (candidates.length > 0) each.hosts += 1;
+        for (const { from } of candidates) here.add(`${each.namespace}/${from}`);
       }
+      for (const id of here) {
+        const object = objects.get(id);
+        if (object) object.hosts += 1;
+      }
+      await slice.yieldIfUsedUp();
     }
-    return {
-      hosts,
-      objects: [...objects].map(([object, number]) => ({
-        ...{ namespace: object.metadata.namespace ?? '', name: object.metadata.name, hosts: number },
-      })),
-      keys: [...keys].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, key]) => key),
-    };
+    return { hosts, objects: [...objects.values()], keys };
   }
 
-  get #index() {
-    return hostValueIndexOf(this.#deps.informers.hostValues);
-  }
-
-  #effective(namespace: string, node: NodeMeta, key: string): EffectiveValue {
-    return effectiveValue({ namespace, key }, node, this.#index.candidates(namespace, node, key));
+  /** Returns the keys of the namespace, sorted. */
+  #keysOf(namespace: string): string[] {
+    const keys = new Set<string>();
+    for (const { spec } of this.#deps.informers.hostValues.indexed(BY_NAMESPACE, namespace)) {
+      for (const key of Object.keys({ ...spec.values, ...spec.secrets })) keys.add(key);
+      for (const values of Object.values(spec.hosts ?? {}))
+        for (const key of Object.keys(values)) keys.add(key);
+    }
+    return [...keys].sort();
   }
 
   /** The namespaces with HostValues, sorted. */
@@ -170,10 +168,6 @@ function effectiveValue(
     // An object can name a host and select it: then its own other value is overridden.
     overridden: given.filter((each) => each.from !== from || each.value !== winner?.value),
   };
-}
-
-function selectedKeys({ spec }: HostValues): string[] {
-  return [...Object.keys(spec.values ?? {}), ...Object.keys(spec.secrets ?? {})];
 }
 
 function count(hosts: CountedHosts, name: string): void {
