@@ -3,7 +3,7 @@ import { parseValuePath } from '../../shared/kube/host-values/rendered-values.js
 import { containersOf, parseResourceUse } from '../../shared/kube/host-values/resource-values.js';
 import type { PodTemplateSpec } from '../../shared/kube/pods/pod-types.js';
 
-export interface TemplateValue {
+interface TemplateValue {
   /** `hostValues['KEY']`, or a label or annotation of the Node. */
   path: string;
   /** Key of HostValues. Absent for labels and annotations. */

@@ -59,7 +59,7 @@ const PARTS = [
   ['waiting', 'Waiting', 'waiting'],
 ] as const satisfies readonly (readonly [keyof DaemonJobStatus, JobHostState, string])[];
 
-export interface JobPart {
+interface JobPart {
   state: JobHostState;
   word: string;
   count: number;

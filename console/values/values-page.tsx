@@ -16,7 +16,7 @@ import classes from './values.module.css';
 import { ValuesObjectTable } from './values-object-table.js';
 
 /** Hosts and values change without an object of this page that could be watched. */
-const REFRESH_MS = 15_000;
+const REFRESH_MS = 30_000;
 
 export function ValuesPage() {
   const [query, setQuery] = useUrlFilter();

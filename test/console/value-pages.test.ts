@@ -4,6 +4,7 @@ import { before, test } from 'node:test';
 import type { HostValues } from '../../shared/kube/host-values/host-values-types.js';
 import { PHONE, signIn, violationsOf } from '../harness/console/browser.js';
 import { ConsoleFixture, describeInBrowser } from '../harness/console/console-fixture.js';
+import { rewrite } from '../harness/console/yaml-editor-steps.js';
 import type { SimulatedFleet } from '../harness/simulated/simulated-fleet-fixture.js';
 
 const NODES = 3;
@@ -94,16 +95,13 @@ function suite(): void {
     await page.getByText('The manifest is valid.').waitFor();
     const editor = page.getByRole('textbox', { name: 'Manifest as YAML' });
     assert.deepEqual(await violationsOf(page), []);
-    const whole = await editor.innerText();
-    await editor.press('Control+a');
-    await page.keyboard.insertText(whole.replace('128Mi', '[1]'));
+    await rewrite(editor, (text) => text.replace('128Mi', '[1]'));
     await page
       .getByRole('alert')
       .getByText(/spec\.values/)
       .waitFor();
     assert.ok(await page.getByRole('button', { name: 'Save' }).isDisabled());
-    await editor.press('Control+a');
-    await page.keyboard.insertText(whole.replace('128Mi', '256Mi'));
+    await rewrite(editor, (text) => text.replace('[1]', '256Mi'));
     await page.getByRole('region', { name: 'Changes' }).getByText('memory: 256Mi').waitFor();
     await page.getByText('The manifest is valid.').waitFor();
     await page.getByRole('button', { name: 'Save' }).click();

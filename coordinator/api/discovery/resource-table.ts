@@ -16,13 +16,6 @@ import {
   handleStepDown,
 } from '../fleet/coordinator-actions.js';
 import { COORDINATOR_RESOURCE, handleCoordinators } from '../fleet/coordinators-resource.js';
-import {
-  DAEMON_JOB_PREVIEW_RESOURCE,
-  handleDaemonJobHosts,
-  handleDaemonJobPreview,
-  handleJobsOfHost,
-} from '../fleet/daemonjob-host-resource.js';
-import { EFFECTIVE_VALUE_RESOURCE, handleEffectiveValues } from '../fleet/effective-value-resource.js';
 import { HOST_EFFECT_RESOURCE, handleHostEffect } from '../fleet/host-effects-resource.js';
 import { handleHostMeters, handleHostReadings } from '../fleet/host-telemetry-resource.js';
 import { HOST_RESOURCE, handleHosts } from '../fleet/hosts-resource.js';
@@ -34,6 +27,13 @@ import { handleRestore, RESTORE_RESOURCE, warnUnconfirmedRestore } from '../flee
 import { handleCalendar, handleRolloutHosts } from '../fleet/rollout-subresources.js';
 import { handleServiceWhy, SERVICE_WHY_RESOURCE } from '../fleet/service-why-resource.js';
 import { handleWhy, WHY_RESOURCE } from '../fleet/why-resource.js';
+import {
+  DAEMON_JOB_PREVIEW_RESOURCE,
+  handleDaemonJobHosts,
+  handleDaemonJobPreview,
+  handleJobsOfHost,
+} from '../host-views/daemonjob-host-resource.js';
+import { EFFECTIVE_VALUE_RESOURCE, handleEffectiveValues } from '../host-views/effective-value-resource.js';
 import type { ApiResponse } from '../http/api-context.js';
 import { requireWholeObject } from '../http/media-type.js';
 import type { ResourceRequest } from '../http/request-info.js';

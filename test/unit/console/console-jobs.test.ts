@@ -34,7 +34,8 @@ interface TemplateValues {
 
 function job(status: DaemonJobStatus, spec: Partial<DaemonJob['spec']> = {}): DaemonJob {
   const template = { spec: { containers: [] } };
-  return { metadata: { name: 'j' }, spec: { template, ...spec }, status };
+  const about = { apiVersion: 'fleet.everynode.dev/v1', kind: 'DaemonJob', metadata: { name: 'j' } };
+  return { ...about, spec: { template, ...spec }, status };
 }
 
 const condition = (type: string) => ({ type, status: 'True' as const, lastTransitionTime: '' });

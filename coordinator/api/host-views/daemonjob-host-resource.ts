@@ -14,10 +14,10 @@ import { readRights } from '../auth/read-rights.js';
 import { requiredBody } from '../bodies/write-body.js';
 import type { DiscoveredResource } from '../discovery/discovery-documents.js';
 import { computedResource } from '../discovery/served-resource.js';
+import { hostNotFound } from '../fleet/hosts-resource.js';
 import { type ApiDeps, type ApiRequest, type ApiResponse, ok } from '../http/api-context.js';
 import { requestedRef } from '../resources/object-handlers.js';
 import { integerParameter, requireKnownParameters, writeOptions } from '../resources/query-options.js';
-import { hostNotFound } from './hosts-resource.js';
 
 const DEFAULT_LIMIT = 100;
 const MOST = 1_000;
