@@ -21,6 +21,15 @@ const CoordinatorsPage = lazyPage(
 const DaemonSetPage = lazyPage(async () => (await import('./daemonsets/daemonset-page.js')).DaemonSetPage);
 const DaemonSetsPage = lazyPage(async () => (await import('./daemonsets/daemonsets-page.js')).DaemonSetsPage);
 const HostPage = lazyPage(async () => (await import('./hosts/host-page.js')).HostPage);
+const CronJobPage = lazyPage(async () => (await import('./jobs/cron-job-page.js')).CronJobPage);
+const JobPage = lazyPage(async () => (await import('./jobs/job-page.js')).JobPage);
+const JobsPage = lazyPage(async () => (await import('./jobs/jobs-page.js')).JobsPage);
+const RunPage = lazyPage(async () => (await import('./jobs/run-page.js')).RunPage);
+const NewValuesPage = lazyPage(async () => (await import('./values/values-object-page.js')).NewValuesPage);
+const ValuesPage = lazyPage(async () => (await import('./values/values-page.js')).ValuesPage);
+const ValuesObjectPage = lazyPage(
+  async () => (await import('./values/values-object-page.js')).ValuesObjectPage,
+);
 const KindsPage = lazyPage(async () => (await import('./resources/kinds-page.js')).KindsPage);
 const NewDaemonSetPage = lazyPage(
   async () => (await import('./daemonsets/new-daemonset-page.js')).NewDaemonSetPage,
@@ -69,6 +78,13 @@ function Console() {
             <Route path="/daemonsets/:namespace/:name" component={DaemonSetPage} />
             <Route path="/pods/:namespace/:name" component={PodPage} />
             <Route path="/logs" component={LogsPage} />
+            <Route path="/jobs" component={JobsPage} />
+            <Route path="/jobs/new" component={RunPage} />
+            <Route path="/jobs/scheduled/:namespace/:name" component={CronJobPage} />
+            <Route path="/jobs/:namespace/:name" component={JobPage} />
+            <Route path="/values" component={ValuesPage} />
+            <Route path="/values/new" component={NewValuesPage} />
+            <Route path="/values/:namespace/:name" component={ValuesObjectPage} />
             <Route path="/services" component={ServicesPage} />
             <Route path="/services/:namespace/:name" component={ServicePage} />
             <Route path="/resources" component={KindsPage} />

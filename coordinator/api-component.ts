@@ -29,6 +29,8 @@ interface ApiComponentDeps
     | 'registry'
     | 'explainer'
     | 'serviceExplainer'
+    | 'jobHosts'
+    | 'effectiveValues'
     | 'planner'
     | 'hostEffects'
     | 'calendars'

@@ -22,7 +22,9 @@ import { Notifier } from './controllers/notifications/notifier.js';
 import { webhookReceivers } from './controllers/notifications/webhook-receivers.js';
 import { ManifestPlanner } from './controllers/plan/manifest-planner.js';
 import { ConditionHistory } from './controllers/views/condition-history.js';
+import { DaemonJobHostView } from './controllers/views/daemonjob-hosts.js';
 import { DaemonSetExplainer } from './controllers/views/daemonset-explainer.js';
+import { EffectiveValueView } from './controllers/views/effective-values.js';
 import { HostChangePreview } from './controllers/views/host-change-preview.js';
 import { HostIndex } from './controllers/views/host-index.js';
 import { PolicyCalendars } from './controllers/views/policy-calendars.js';
@@ -115,6 +117,8 @@ export async function startCoordinator(
     ...{ ...shared, certificates, hub, restore },
     ...apiPartsOf(member),
     explainer: new DaemonSetExplainer({ informers, clock, rollouts: activeRollouts, refusals }),
+    jobHosts: new DaemonJobHostView({ informers, clock }),
+    effectiveValues: new EffectiveValueView({ informers, clock }),
     serviceExplainer: new ServiceExplainer({ informers, clock, sent: hub.services }),
     hosts: new HostIndex({ informers, liveness, clock }),
     readings: { of: (name) => ({ ...hub.readings.of(name), changes: conditions.of(name) }) },

@@ -225,7 +225,18 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   // A Service has Events, as Pods have.
   'console/services': ['console/api', 'console/layout', 'console/pods', 'shared/kube'],
   'console/resources': ['console/api', 'console/layout', 'console/pods', 'shared/kube'],
-  'console/hosts': ['console/api', 'console/charts', 'console/layout', 'console/pods', 'shared/kube'],
+  // A job page has the layout of the fleet map.
+  'console/jobs': ['console/api', 'console/fleet', 'console/layout', 'console/pods', 'shared/kube'],
+  'console/values': ['console/api', 'console/daemonsets', 'console/layout', 'console/pods', 'shared/kube'],
+  'console/hosts': [
+    'console/api',
+    'console/charts',
+    'console/jobs',
+    'console/layout',
+    'console/pods',
+    'console/values',
+    'shared/kube',
+  ],
   'console/rollouts': ['console/api', 'console/layout', 'shared/kube'],
   'console/daemonsets': ['console/api', 'console/layout', 'console/pods', 'shared/kube'],
   'agent/node': [

@@ -15,7 +15,9 @@ import { imagesText, shortImage } from '../layout/text/image-text.js';
 import { ScrolledText } from '../layout/text/scrolled-text.js';
 import { useUrlQuery } from '../layout/use-url-query.js';
 import { EventList } from '../pods/event-list.js';
+import { DaemonSetOverrides } from './daemonset-overrides.js';
 import classes from './daemonset-page.module.css';
+import { DaemonSetValues } from './daemonset-values.js';
 import { ManifestEditor } from './manifest-editor.js';
 import { manifestText } from './manifest-text.js';
 import { Revisions } from './revision-list.js';
@@ -53,6 +55,8 @@ export function DaemonSetPage() {
             {imagesText(daemonSet.spec.template.spec.containers)}
           </p>
           <Where daemonSet={daemonSet} />
+          <DaemonSetValues daemonSet={daemonSet} />
+          <DaemonSetOverrides namespace={namespace} name={name} />
           <Revisions daemonSet={daemonSet} />
           <Manifest daemonSet={daemonSet} />
           <EventList

@@ -2,6 +2,7 @@
 import { isMap, parseDocument, stringify } from 'yaml';
 import type { DaemonSet } from '../../shared/kube/daemonsets/daemonset-types.js';
 import type { StatusCause } from '../../shared/kube/objects/api-status.js';
+import type { KubeObject } from '../../shared/kube/objects/meta.js';
 import { rangeOfField, type TextRange } from './manifest-field-range.js';
 
 /** A problem and its position. `line` starts at 1. */
@@ -40,8 +41,8 @@ export function readManifest(text: string): { manifest: Record<string, unknown> 
 }
 
 /** Returns the body of the write. Metadata that the text does not show is kept from the loaded object. */
-export function mergeManifest(base: DaemonSet, manifest: Record<string, unknown>): Record<string, unknown> {
-  const edited = (manifest.metadata ?? {}) as DaemonSet['metadata'];
+export function mergeManifest(base: KubeObject, manifest: Record<string, unknown>): Record<string, unknown> {
+  const edited = (manifest.metadata ?? {}) as KubeObject['metadata'];
   const { managedFields: _, labels: __, annotations, ...kept } = base.metadata;
   const lastApplied = annotations?.[LAST_APPLIED];
   const own = { ...(lastApplied ? { [LAST_APPLIED]: lastApplied } : {}), ...edited.annotations };

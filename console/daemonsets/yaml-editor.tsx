@@ -26,7 +26,7 @@ const CHECK_AFTER_MS = 500;
 /** CSS variables of the theme are inherited by the shadow root. */
 const COLOURS = HighlightStyle.define([
   { tag: [tags.definition(tags.propertyName), tags.propertyName], color: 'var(--accent)' },
-  { tag: [tags.string, tags.content], color: 'var(--ok)' },
+  { tag: [tags.string, tags.content], color: 'var(--ok-text)' },
   { tag: [tags.number, tags.bool, tags.null, tags.keyword], color: 'var(--waiting)' },
   { tag: [tags.comment, tags.meta, tags.separator, tags.punctuation], color: 'var(--dim)' },
 ]);

@@ -4,11 +4,13 @@ import type { Node } from '../../shared/kube/nodes/node-types.js';
 import type { Pod } from '../../shared/kube/pods/pod-types.js';
 import { ACCESS, useAreChecksLoaded } from '../api/access-checks.js';
 import { useLiveList } from '../api/live-list.js';
+import { HostJobs } from '../jobs/host-jobs.js';
 import controls from '../layout/controls.module.css';
 import { PageShell } from '../layout/shell/page-shell.js';
 import { CopyCommand } from '../layout/text/copy-command.js';
 import { HostTimes } from '../layout/time/host-times.js';
 import { EventList } from '../pods/event-list.js';
+import { HostValueTable } from '../values/host-value-table.js';
 import { DaemonSetReasons } from './daemonset-reasons.js';
 import { Conditions } from './host-conditions.js';
 import { HostHeader } from './host-header.js';
@@ -44,6 +46,8 @@ export function HostPage() {
           <HostHeader node={node} pods={pods.objects} />
           <DaemonSetReasons node={name} version={node.metadata.resourceVersion ?? ''} />
           <HostPods pods={pods.objects} />
+          <HostJobs node={name} version={versionOf(pods.objects)} />
+          <HostValueTable node={name} namespace="" version={node.metadata.resourceVersion ?? ''} isCompact />
           <EventList about={`involvedObject.kind=Node,involvedObject.name=${name}`} />
           <Conditions node={node} changes={readings?.changes ?? []} />
           {problem && <p>Load and link are not available: {problem}</p>}
@@ -56,6 +60,11 @@ export function HostPage() {
       )}
     </PageShell>
   );
+}
+
+/** Changes when a Pod of the host changes, also when the last one is deleted. */
+function versionOf(pods: readonly Pod[]): string {
+  return `pods ${pods.map(({ metadata }) => metadata.resourceVersion).join(' ')}`;
 }
 
 function Facts({ node }: { node: Node }) {

@@ -8,6 +8,8 @@ export interface Confirmation {
   /** The effect, with the number of affected hosts. */
   text: ReactNode;
   act: string;
+  /** True if the action deletes something. Its button is red then. */
+  isDestructive?: boolean;
   /** Whether a reason is required, optional or not asked for. */
   reason: 'needed' | 'welcome' | 'none';
   /** Rejects with an error that is shown in the dialog. */
@@ -59,7 +61,7 @@ export function ConfirmDialog({ question, onClose }: { question: Confirmation; o
         <button
           type="button"
           className={controls.button}
-          data-main
+          {...(question.isDestructive ? { 'data-danger': true } : { 'data-main': true })}
           disabled={isBusy || lacksReason}
           onClick={() => void perform()}
         >

@@ -73,6 +73,9 @@ const OWN_PAGES: Readonly<Record<string, string>> = {
   'apps/daemonsets': '/daemonsets',
   '/pods': '/pods',
   '/services': '/services',
+  'fleet.everynode.dev/crondaemonjobs': '/jobs/scheduled',
+  'fleet.everynode.dev/daemonjobs': '/jobs',
+  'fleet.everynode.dev/hostvalues': '/values',
   'fleet.everynode.dev/rollouts': '/rollouts',
 };
 

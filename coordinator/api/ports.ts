@@ -4,9 +4,21 @@
  */
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
+import type { DaemonJob } from '../../shared/kube/daemonjobs/daemonjob-types.js';
 import type { DaemonSet } from '../../shared/kube/daemonsets/daemonset-types.js';
 import type { ChangeCalendar } from '../../shared/kube/fleet/change-calendar-types.js';
 import type { Coordinator } from '../../shared/kube/fleet/coordinator-types.js';
+import type {
+  DaemonJobHosts,
+  DaemonJobPreview,
+  JobHostState,
+  JobsOfHost,
+} from '../../shared/kube/fleet/daemonjob-host-types.js';
+import type {
+  HostsByValue,
+  ValueCounts,
+  ValuesOfHost,
+} from '../../shared/kube/fleet/effective-values-types.js';
 import type { HostEffect, HostEffectRequest } from '../../shared/kube/fleet/host-effect-types.js';
 import type { HostMeters } from '../../shared/kube/fleet/host-meter-types.js';
 import type { HostReadings } from '../../shared/kube/fleet/host-reading-types.js';
@@ -167,6 +179,33 @@ export interface Explainer {
 export interface ServiceExplainer {
   /** Throws ApiError 404 for an unknown Service. */
   explainService(service: ObjectRef): Promise<ServiceReasonsDocument>;
+}
+
+interface JobHostsQuery {
+  /** [] selects all states. */
+  states: readonly JobHostState[];
+  /** Selects the hosts after this one, by state and name. */
+  after?: { state: JobHostState; node: string };
+  limit: number;
+  /** Adds the names of all hosts to the states. */
+  withNames: boolean;
+}
+
+export interface DaemonJobHostSource {
+  /** Throws ApiError 404 for an unknown DaemonJob. */
+  hostsOf(job: ObjectRef, query: JobHostsQuery): Promise<DaemonJobHosts>;
+  /** `isVisible`: the caller may read the job. */
+  jobsOn(node: string, isVisible: (job: DaemonJob) => boolean): JobsOfHost;
+  /** The job has its defaults and need not be stored. */
+  preview(job: DaemonJob): Promise<DaemonJobPreview>;
+}
+
+/** `namespace`: undefined for all namespaces. */
+export interface EffectiveValueSource {
+  /** Throws ApiError 404 for an unknown Node. */
+  ofHost(namespace: string | undefined, node: string): ValuesOfHost;
+  byValue(namespace: string | undefined, key: string, value?: string): Promise<HostsByValue>;
+  counts(namespace: string | undefined): Promise<ValueCounts>;
 }
 
 /** The write of a RolloutPolicy. */

@@ -1,12 +1,12 @@
 /** Manifest editor and terminals in a real browser, against a real coordinator and hollow hosts. */
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
-import type { Locator } from 'playwright-core';
 import type { DaemonSet } from '../../shared/kube/daemonsets/daemonset-types.js';
 import type { HostReadings } from '../../shared/kube/fleet/host-reading-types.js';
 import { until } from '../harness/basics/wait-until.js';
 import { DESK, PHONE, violationsOf } from '../harness/console/browser.js';
 import { ConsoleFixture, describeInBrowser } from '../harness/console/console-fixture.js';
+import { rewrite, textOf } from '../harness/console/yaml-editor-steps.js';
 import { numberReady, runCommand } from '../harness/simulated/simulated-actions.js';
 import type { SimulatedFleet } from '../harness/simulated/simulated-fleet-fixture.js';
 
@@ -17,37 +17,6 @@ const MERGE = 'application/merge-patch+json';
 const LIMITS = { timeoutMs: 60_000 };
 
 describeInBrowser('manifests and terminals in the console', suite);
-
-/** Replaces the editor's whole text, like a paste over a full selection. */
-async function rewrite(editor: Locator, change: (text: string) => string): Promise<void> {
-  const text = await textOf(editor);
-  await editor.focus();
-  await editor.press('ControlOrMeta+A');
-  await editor.evaluate(PASTE, change(text));
-}
-
-/** Runs in the page. The browser would split multi-line typed text into paragraphs. */
-const PASTE = new Function(
-  'element',
-  'text',
-  `const data = new DataTransfer();
-   data.setData('text/plain', text);
-   element.dispatchEvent(new ClipboardEvent('paste', { clipboardData: data, bubbles: true, cancelable: true }));`,
-) as (element: unknown, text: string) => void;
-
-/** The text that "select all" and copy give. Lines outside the viewport are not in the page's DOM. */
-async function textOf(editor: Locator): Promise<string> {
-  await editor.focus();
-  await editor.press('ControlOrMeta+A');
-  return editor.evaluate(COPY);
-}
-
-const COPY = new Function(
-  'element',
-  `const data = new DataTransfer();
-   element.dispatchEvent(new ClipboardEvent('copy', { clipboardData: data, bubbles: true, cancelable: true }));
-   return data.getData('text/plain');`,
-) as (element: unknown) => string;
 
 function suite(): void {
   const fixture = new ConsoleFixture(NODES);

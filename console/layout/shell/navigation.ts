@@ -12,6 +12,8 @@ export const NAV_ITEMS: readonly NavItem[] = [
   { path: '/', name: 'Fleet', key: 'f' },
   { path: '/rollouts', name: 'Rollouts', key: 'r' },
   { path: '/daemonsets', name: 'DaemonSets', key: 'd' },
+  { path: '/jobs', name: 'Jobs', key: 'j' },
+  { path: '/values', name: 'Values', key: 'v' },
   { path: '/services', name: 'Services', key: 's' },
   { path: '/resources', name: 'Resources', key: 'e' },
   { path: '/calendar', name: 'Calendar', key: 'c' },

@@ -27,6 +27,13 @@ import { handleRestore, RESTORE_RESOURCE, warnUnconfirmedRestore } from '../flee
 import { handleCalendar, handleRolloutHosts } from '../fleet/rollout-subresources.js';
 import { handleServiceWhy, SERVICE_WHY_RESOURCE } from '../fleet/service-why-resource.js';
 import { handleWhy, WHY_RESOURCE } from '../fleet/why-resource.js';
+import {
+  DAEMON_JOB_PREVIEW_RESOURCE,
+  handleDaemonJobHosts,
+  handleDaemonJobPreview,
+  handleJobsOfHost,
+} from '../host-views/daemonjob-host-resource.js';
+import { EFFECTIVE_VALUE_RESOURCE, handleEffectiveValues } from '../host-views/effective-value-resource.js';
 import type { ApiResponse } from '../http/api-context.js';
 import { requireWholeObject } from '../http/media-type.js';
 import type { ResourceRequest } from '../http/request-info.js';
@@ -46,6 +53,7 @@ const SUBRESOURCE_HANDLERS: Readonly<Record<string, Handler>> = {
   'pods/eviction': withoutTables(handleEviction),
   'pods/binding': withoutTables(handleBinding),
   'serviceaccounts/token': withoutTables(handleTokenRequest),
+  'daemonjobs/hosts': handleDaemonJobHosts,
   'rolloutpolicies/calendar': handleCalendar,
   'rollouts/hosts': handleRolloutHosts,
   'nodes/proxy': handleNodeProxy,
@@ -75,10 +83,16 @@ function withoutTables(handle: Handler): Handler {
 const COMPUTED_RESOURCES: readonly ServedResource[] = [
   ...REVIEW_RESOURCES.map((resource) => discovered(resource, withoutTables(handleReview))),
   ...METRICS_RESOURCES.map((resource) => discovered(resource, withoutTables(handleMetrics))),
-  discovered(HOST_RESOURCE, handleHosts, { meters: handleHostMeters, readings: handleHostReadings }),
+  discovered(HOST_RESOURCE, handleHosts, {
+    jobs: handleJobsOfHost,
+    meters: handleHostMeters,
+    readings: handleHostReadings,
+  }),
   discovered(COORDINATOR_RESOURCE, handleCoordinators, { stepdown: handleStepDown }),
   undiscovered(AUDIT_RESOURCE, handleAudit),
   undiscovered(COORDINATOR_TOKEN_RESOURCE, handleCoordinatorToken),
+  undiscovered(DAEMON_JOB_PREVIEW_RESOURCE, handleDaemonJobPreview),
+  undiscovered(EFFECTIVE_VALUE_RESOURCE, handleEffectiveValues),
   undiscovered(HOST_EFFECT_RESOURCE, handleHostEffect),
   undiscovered(JOIN_ADDRESS_RESOURCE, handleJoinAddress),
   undiscovered(PLAN_RESOURCE, handlePlan),

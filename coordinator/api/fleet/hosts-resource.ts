@@ -23,6 +23,7 @@ const API_VERSION = `${FLEET_GROUP}/v1`;
 export const HOST_RESOURCE: DiscoveredResource = {
   ...computedResource('Host', 'hosts', ['get', 'list', 'watch']),
   subresources: {
+    jobs: { group: FLEET_GROUP, version: 'v1', kind: 'JobsOfHost', verbs: ['get'] },
     meters: { group: FLEET_GROUP, version: 'v1', kind: 'HostMeters', verbs: ['get'] },
     readings: { group: FLEET_GROUP, version: 'v1', kind: 'HostReadings', verbs: ['get'] },
   },

@@ -16,6 +16,8 @@ import type {
   ChangeCalendarSource,
   ChangePlanner,
   CoordinatorSource,
+  DaemonJobHostSource,
+  EffectiveValueSource,
   Explainer,
   HostEffectPlanner,
   HostFeed,
@@ -67,6 +69,8 @@ export interface ApiDeps {
   streams: PodStreams;
   explainer: Explainer;
   serviceExplainer: ServiceExplainer;
+  jobHosts: DaemonJobHostSource;
+  effectiveValues: EffectiveValueSource;
   hosts: HostFeed;
   meters: HostMeterSource;
   readings: HostReadingSource;

@@ -240,7 +240,7 @@ const TEMPORARY: ReadonlySet<string> = new Set([
 ]);
 
 /** Returns the node as it will be when it returns. Otherwise offline hosts would not count, and would be forgotten. */
-function whenOnline(node: Node): PlacementNode {
+export function whenOnline(node: Node): PlacementNode {
   const { taints } = node.spec ?? {};
   if (!taints?.some(({ key }) => TEMPORARY.has(key))) return node;
   return {

@@ -41,6 +41,11 @@ export class HostValueIndex {
     });
   }
 
+  /** Returns what each object of the namespace gives the node for the key. */
+  candidates(namespace: string, node: NodeMeta, key: string): ValueCandidate[] {
+    return this.#candidates(namespace, node, key);
+  }
+
   /** Returns the values that a Pod of the namespace gets on the node, or why it cannot have them. */
   valuesOn(namespace: string, node: NodeMeta, uses: ValueUses): NodeValues {
     return resolveValues(uses.paths, node, (key) => this.#candidates(namespace, node, key));

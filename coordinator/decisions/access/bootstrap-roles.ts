@@ -126,6 +126,7 @@ const EDIT_RULES = [
   ),
   // The controller writes results. A deleted one, without its Pod, runs the job again on its host.
   rule(['delete', 'deletecollection'], FLEET_GROUP, 'daemonjobresults'),
+  rule(['create'], FLEET_GROUP, 'daemonjobpreviews'),
 ];
 
 const VIEW_RULES = [
@@ -155,9 +156,11 @@ const VIEW_RULES = [
     'crondaemonjobs/status',
     'daemonjobresults',
     'daemonjobs',
+    'daemonjobs/hosts',
     'daemonjobs/status',
     'daemonsetoverrides',
     'daemonsets/why',
+    'effectivevalues',
     'hostvalues',
     'rolloutpolicies',
     'rolloutpolicies/calendar',

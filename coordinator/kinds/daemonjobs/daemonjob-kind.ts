@@ -68,6 +68,7 @@ export const daemonJobKind: Kind<DaemonJob> = {
   verbs: STANDARD_VERBS,
   schema: 'dev.everynode.fleet.v1.DaemonJob',
   subresources: {
+    hosts: { group: FLEET_GROUP, version: 'v1', kind: 'DaemonJobHosts', verbs: ['get'] },
     status: { group: FLEET_GROUP, version: 'v1', kind: 'DaemonJob', verbs: STATUS_VERBS },
   },
   columns: [

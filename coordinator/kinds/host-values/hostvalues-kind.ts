@@ -13,6 +13,14 @@ function keysOf({ spec }: HostValues): string {
   return [...new Set(keys)].sort().join(',');
 }
 
+/** `<none>`: the object has values of named hosts only. */
+function selectorText({ spec: { values, secrets, nodeSelector } }: HostValues): string {
+  if (!values && !secrets) return NONE;
+  const { matchLabels = {}, matchExpressions = [] } = nodeSelector ?? {};
+  if (matchExpressions.length > 0) return '<expression>';
+  return Object.keys(matchLabels).length > 0 ? labelsText(matchLabels) : 'all hosts';
+}
+
 export const hostValuesKind: Kind<HostValues> = {
   group: FLEET_GROUP,
   version: 'v1',
@@ -28,9 +36,7 @@ export const hostValuesKind: Kind<HostValues> = {
   columns: [
     NAME_COLUMN,
     column('Priority', 'integer', 'Rank among objects with the same key.', ({ spec }) => spec.priority ?? 0),
-    column('Selector', 'string', 'Hosts for the values; named hosts not included.', ({ spec }) =>
-      spec.nodeSelector ? labelsText(spec.nodeSelector.matchLabels) || '<expression>' : 'all hosts',
-    ),
+    column('Selector', 'string', 'Hosts for the values; named hosts not included.', selectorText),
     column(
       'Hosts',
       'integer',

@@ -97,6 +97,12 @@ const NO_ROLES = {
 const unasked = async () => assert.fail('not served here');
 const NO_EFFECTS = { effectOf: unasked };
 const NO_CALENDARS = { calendarOf: unasked };
+const NO_JOBS = { hostsOf: unasked, preview: unasked, jobsOn: () => assert.fail('not served here') };
+const NO_VALUES = {
+  ofHost: () => assert.fail('not served here'),
+  byValue: unasked,
+  counts: unasked,
+};
 
 /** A planner that predicts no changes. */
 const NO_PLANS: ChangePlanner = {
@@ -198,6 +204,8 @@ export async function startTestApi(
     streams: NO_STREAMS,
     explainer: NO_DAEMON_SETS,
     serviceExplainer: NO_SERVICES,
+    jobHosts: NO_JOBS,
+    effectiveValues: NO_VALUES,
     hosts: NO_HOSTS,
     meters: { of: () => undefined },
     readings: { of: () => ({ recent: NO_READINGS, day: NO_READINGS, changes: [] }) },

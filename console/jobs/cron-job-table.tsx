@@ -1,0 +1,53 @@
+/** All CronDaemonJobs with their schedule and next run. Shows nothing if there are none. */
+import { Link } from 'wouter';
+import { useLiveList } from '../api/live-list.js';
+import { ListTable } from '../layout/list-table.js';
+import { StatusBadge } from '../layout/status/status-badge.js';
+import { imagesText } from '../layout/text/image-text.js';
+import { RelativeTime } from '../layout/time/relative-time.js';
+import { CRON_JOBS, type CronDaemonJob } from './cron-job.js';
+import { cronStatus, jobsPath } from './job-text.js';
+
+const COLUMNS = ['Scheduled job', 'State', 'Schedule', 'Next run', 'Last run', 'Image', 'Namespace'] as const;
+
+export function CronJobTable({ namespace, filter }: { namespace: string; filter: string }) {
+  const { objects } = useLiveList<CronDaemonJob>(jobsPath(CRON_JOBS, namespace));
+  const text = filter.trim().toLowerCase();
+  const found = objects.filter(({ metadata }) => metadata.name.toLowerCase().includes(text));
+  if (found.length === 0) return null;
+  return (
+    <ListTable label="CronDaemonJobs" columns={COLUMNS}>
+      {found.map((cron) => (
+        <CronJobRow key={cron.metadata.uid} cron={cron} />
+      ))}
+    </ListTable>
+  );
+}
+
+function CronJobRow({ cron }: { cron: CronDaemonJob }) {
+  const { metadata, spec, status } = cron;
+  const { namespace = '', name } = metadata;
+  return (
+    <tr>
+      <th scope="row">
+        <Link href={`/jobs/scheduled/${namespace}/${name}`}>{name}</Link>
+      </th>
+      <td>
+        <StatusBadge status={cronStatus(cron)} />
+      </td>
+      <td>
+        <code>{spec.schedule}</code> {spec.timeZone ?? 'in the time zone of each host'}
+      </td>
+      <td>{nextRunOf(cron)}</td>
+      <td>{status?.lastScheduleTime ? <RelativeTime at={status.lastScheduleTime} /> : 'never'}</td>
+      <td>{imagesText(spec.jobTemplate.spec.template.spec.containers)}</td>
+      <td>{namespace}</td>
+    </tr>
+  );
+}
+
+/** A suspended job has no next run, whatever its status still says. */
+export function nextRunOf({ spec, status }: CronDaemonJob) {
+  if (spec.suspend) return 'none while suspended';
+  return status?.nextScheduleTime ? <RelativeTime at={status.nextScheduleTime} /> : 'not known yet';
+}

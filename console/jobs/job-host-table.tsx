@@ -1,0 +1,126 @@
+/** Hosts of a job with exit code, duration and last output, one page at a time. The URL contains state and page. */
+import { Link, useSearchParams } from 'wouter';
+import {
+  type DaemonJobHosts,
+  JOB_HOST_STATES,
+  type JobHost,
+} from '../../shared/kube/fleet/daemonjob-host-types.js';
+import { useApiResource } from '../api/use-api-resource.js';
+import controls from '../layout/controls.module.css';
+import { ListTable } from '../layout/list-table.js';
+import { StatusBadge } from '../layout/status/status-badge.js';
+import { RelativeTime } from '../layout/time/relative-time.js';
+import classes from './job-page.module.css';
+import { betweenText, jobHostStatus } from './job-text.js';
+
+const PAGE_SIZE = 50;
+const COLUMNS = ['Host', 'Result', 'Exit code', 'Duration', 'Ended', 'Attempts', 'Output'] as const;
+
+interface JobHostTableProps {
+  /** Path of the job in the API. */
+  path: string;
+  namespace: string;
+  /** The list is loaded again when it changes. */
+  version: string;
+}
+
+export function JobHostTable({ path, namespace, version }: JobHostTableProps) {
+  const [query, setParameters] = useSearchParams();
+  const state = JOB_HOST_STATES.find((each) => each === query.get('state'));
+  const after = query.get('after') ?? '';
+  const filter = `${state ? `&state=${state}` : ''}${after ? `&continue=${encodeURIComponent(after)}` : ''}`;
+  const { answer, problem } = useApiResource<DaemonJobHosts>(
+    `${path}/hosts?limit=${PAGE_SIZE}${filter}`,
+    version,
+  );
+  /** Another state begins with its first page. */
+  const select = (next: { state?: string | undefined; after?: string | undefined }) =>
+    setParameters((before) => {
+      const parameters = new URLSearchParams(before);
+      for (const [name, value] of Object.entries({ state: next.state, after: next.after })) {
+        if (value) parameters.set(name, value);
+        else parameters.delete(name);
+      }
+      return parameters;
+    });
+  return (
+    <section className={classes.part} aria-label="Results">
+      <div className={controls.row}>
+        <h2>Results</h2>
+        <label>
+          Show{' '}
+          <select
+            className={controls.input}
+            value={state ?? ''}
+            onChange={({ target }) => select({ state: target.value })}
+          >
+            <option value="">all hosts</option>
+            {JOB_HOST_STATES.map((each) => (
+              <option key={each} value={each}>
+                {jobHostStatus(each).word} ({countOf(answer, each)})
+              </option>
+            ))}
+          </select>
+        </label>
+      </div>
+      {problem && <p role="alert">The hosts could not be loaded: {problem}</p>}
+      {!answer && !problem && <p role="status">Loading hosts…</p>}
+      {answer?.hosts.length === 0 && (
+        <p role="status">{state ? 'No host has this state now.' : 'The job selects no host.'}</p>
+      )}
+      {answer && answer.hosts.length > 0 && (
+        <ListTable label="Hosts of the job" columns={COLUMNS}>
+          {answer.hosts.map((host) => (
+            <HostRow key={host.node} namespace={namespace} host={host} />
+          ))}
+        </ListTable>
+      )}
+      {answer && (after !== '' || answer.continue) && (
+        <div className={controls.row}>
+          {after !== '' && (
+            <button type="button" className={controls.button} onClick={() => select({ state })}>
+              First page
+            </button>
+          )}
+          {answer.continue && (
+            <button
+              type="button"
+              className={controls.button}
+              onClick={() => select({ state, after: answer.continue })}
+            >
+              Next {PAGE_SIZE} hosts
+            </button>
+          )}
+          <span className={controls.dim}>{answer.total} hosts</span>
+        </div>
+      )}
+    </section>
+  );
+}
+
+function countOf(answer: DaemonJobHosts | undefined, state: string): number {
+  return answer?.states.find((each) => each.state === state)?.count ?? 0;
+}
+
+function HostRow({ namespace, host }: { namespace: string; host: JobHost }) {
+  const { node, state, pod, exitCode, attempts, reason, message, startTime, completionTime } = host;
+  return (
+    <tr>
+      <th scope="row">
+        <Link href={`/hosts/${node}`}>{node}</Link>
+      </th>
+      <td>
+        <StatusBadge status={jobHostStatus(state)} />
+      </td>
+      <td>{exitCode}</td>
+      <td className={classes.nowrap}>{betweenText(startTime, completionTime)}</td>
+      <td>{completionTime && <RelativeTime at={completionTime} />}</td>
+      <td>{attempts}</td>
+      <td data-long>
+        {reason && <strong>{reason} </strong>}
+        {pod && <Link href={`/pods/${namespace}/${pod}`}>Pod and log</Link>}
+        {message && <pre className={classes.output}>{message.trimEnd()}</pre>}
+      </td>
+    </tr>
+  );
+}

@@ -1,0 +1,107 @@
+/** Form that runs a command once on hosts. It shows how many hosts match before anything runs. */
+import { useState } from 'react';
+import { Link, useLocation } from 'wouter';
+import type { DaemonJob } from '../../shared/kube/daemonjobs/daemonjob-types.js';
+import type { DaemonJobPreview } from '../../shared/kube/fleet/daemonjob-host-types.js';
+import { countText } from '../../shared/kube/objects/meta.js';
+import { callApi } from '../api/api-call.js';
+import { ConfirmDialog } from '../layout/confirm-dialog.js';
+import controls from '../layout/controls.module.css';
+import { PageShell } from '../layout/shell/page-shell.js';
+import { CopyCommand } from '../layout/text/copy-command.js';
+import { useUnsavedEdit } from '../layout/unsaved-edits.js';
+import { jobsPath } from './job-text.js';
+import { commandOfDraft, FIRST_DRAFT, jobOfDraft, type RunDraft } from './run-draft.js';
+import { RunFields } from './run-fields.js';
+import { useJobPreview } from './use-job-preview.js';
+
+export function RunPage() {
+  const [, go] = useLocation();
+  const [draft, setDraft] = useState<RunDraft>(FIRST_DRAFT);
+  const [isConfirming, setConfirming] = useState(false);
+  const dropEdit = useUnsavedEdit(draft !== FIRST_DRAFT);
+  const namespace = draft.namespace.trim() || 'default';
+  const drafted = jobOfDraft(draft);
+  const { preview, problem } = useJobPreview(drafted, namespace);
+
+  const run = async () => {
+    if ('problem' in drafted) throw new Error(drafted.problem);
+    const body = drafted.job;
+    const { metadata } = await callApi<DaemonJob>(jobsPath('daemonjobs', namespace), {
+      method: 'POST',
+      body,
+    });
+    dropEdit();
+    go(`/jobs/${namespace}/${metadata.name}`);
+  };
+  return (
+    <PageShell title="Run on hosts">
+      <p>
+        <Link href="/jobs">Jobs</Link>
+      </p>
+      <h1>Run on hosts</h1>
+      <section className={controls.card} aria-label="Job">
+        <RunFields draft={draft} onChange={(change) => setDraft({ ...draft, ...change })} />
+      </section>
+      <section className={controls.card} aria-label="Preview">
+        <h2>Hosts</h2>
+        <PreviewText problem={'problem' in drafted ? drafted.problem : problem} preview={preview} />
+        <div className={controls.row}>
+          <button
+            type="button"
+            className={controls.button}
+            data-main
+            disabled={!preview || preview.eligible === 0}
+            onClick={() => setConfirming(true)}
+          >
+            {preview ? `Run on ${countText(preview.eligible, 'host')}` : 'Run'}
+          </button>
+        </div>
+      </section>
+      <CopyCommand text={commandOfDraft(draft)} />
+      {isConfirming && preview && (
+        <ConfirmDialog
+          question={{
+            title: `Run on ${countText(preview.eligible, 'host')}?`,
+            text: (
+              <p>
+                <code>{draft.command.trim() || 'The command of the image'}</code> runs once on each of them,
+                in the image <code>{draft.image.trim()}</code>. Hosts that have not started within an hour are
+                missed.
+              </p>
+            ),
+            act: 'Run',
+            reason: 'none',
+            perform: run,
+          }}
+          onClose={() => setConfirming(false)}
+        />
+      )}
+    </PageShell>
+  );
+}
+
+interface PreviewTextProps {
+  problem: string | undefined;
+  preview: DaemonJobPreview | undefined;
+}
+
+function PreviewText({ problem, preview }: PreviewTextProps) {
+  if (problem) return <p role="status">{problem}</p>;
+  if (!preview) return <p role="status">Counting the hosts…</p>;
+  const { eligible, hosts, offline, nodes } = preview;
+  if (eligible === 0) return <p role="status">No host matches. Check the labels, or taints of the hosts.</p>;
+  const more = eligible - nodes.length;
+  return (
+    <>
+      <p role="status">
+        {eligible} of {countText(hosts, 'host')} {eligible === 1 ? 'matches' : 'match'}.
+        {offline > 0 && ` ${countText(offline, 'host')} of them ${offline === 1 ? 'is' : 'are'} offline now.`}
+      </p>
+      <p className={controls.dim}>
+        {nodes.join(', ')}
+        {more > 0 && ` and ${more} more`}
+      </p>
+    </>
+  );
+}

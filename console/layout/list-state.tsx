@@ -1,0 +1,47 @@
+/** What a list shows instead of its rows: loading, not allowed, unreachable, or empty, each with what to do. */
+import type { ReactNode } from 'react';
+import type { ApiCallError } from '../api/api-call.js';
+import type { WatchPhase } from '../api/list-watch.js';
+import controls from './controls.module.css';
+
+interface ListStateProps {
+  phase: WatchPhase;
+  error?: ApiCallError | undefined;
+  /** What the list contains, as in "DaemonJobs". */
+  what: string;
+  isEmpty: boolean;
+  /** Shown for an empty list: why, and the next step. */
+  children: ReactNode;
+}
+
+export function ListState({ phase, error, what, isEmpty, children }: ListStateProps) {
+  if (phase === 'loading') return <p role="status">Loading {what}…</p>;
+  if (phase === 'refused') return <Refused what={what} error={error} />;
+  if (phase === 'lost' && isEmpty)
+    return (
+      <p role="status">
+        {what} could not be loaded yet. The page tries again by itself
+        {error ? `: ${error.message}` : '.'}
+      </p>
+    );
+  return isEmpty ? <div className={controls.card}>{children}</div> : null;
+}
+
+function Refused({ what, error }: { what: string; error: ApiCallError | undefined }) {
+  if (error?.code === 404)
+    return (
+      <p role="alert">
+        This coordinator does not serve {what}. Upgrade it, or check the address of this page.
+      </p>
+    );
+  return (
+    <div role="alert" className={controls.card}>
+      <p>You are not allowed to list {what}.</p>
+      <p className={controls.dim}>{error?.message}</p>
+      <p>
+        If you may read one namespace only, enter it above. Otherwise ask an administrator for the role{' '}
+        <code>view</code>.
+      </p>
+    </div>
+  );
+}

@@ -1,0 +1,157 @@
+/** The pages of HostValues in the console, in a real browser. */
+import assert from 'node:assert/strict';
+import { before, test } from 'node:test';
+import type { HostValues } from '../../shared/kube/host-values/host-values-types.js';
+import { PHONE, signIn, violationsOf } from '../harness/console/browser.js';
+import { ConsoleFixture, describeInBrowser } from '../harness/console/console-fixture.js';
+import { rewrite } from '../harness/console/yaml-editor-steps.js';
+import type { SimulatedFleet } from '../harness/simulated/simulated-fleet-fixture.js';
+
+const NODES = 3;
+const VALUES = '/apis/fleet.everynode.dev/v1/namespaces/default/hostvalues';
+const MERGE = 'application/merge-patch+json';
+const PIN = 'not-for-screens';
+
+describeInBrowser('values per host in the console', suite);
+
+function suite(): void {
+  const fixture = new ConsoleFixture(NODES);
+  let fleet: SimulatedFleet;
+
+  before(async () => {
+    fleet = fixture.fleet;
+    await fleet.api.request(
+      'PATCH',
+      '/api/v1/nodes/node-1',
+      { metadata: { labels: { site: 'kiel' } } },
+      MERGE,
+    );
+    const bank = { metadata: { name: 'bank' }, stringData: { pin: PIN } };
+    await fleet.api.request('POST', '/api/v1/namespaces/default/secrets', bank);
+    const put = (name: string, spec: object) =>
+      fleet.api.request('POST', VALUES, { metadata: { name }, spec });
+    await put('defaults', {
+      priority: -1,
+      values: { memory: '64Mi' },
+      secrets: { pin: { name: 'bank', key: 'pin' } },
+    });
+    await put('kiel', { nodeSelector: { matchLabels: { site: 'kiel' } }, values: { memory: '128Mi' } });
+    await put('stores', { hosts: { 'node-1': { store: '4711' }, 'node-2': { store: '4712' } } });
+    const env = [{ name: 'STORE', valueFrom: { fieldRef: { fieldPath: "hostValues['store']" } } }];
+    const labels = { app: 'till' };
+    await fleet.api.request('POST', '/apis/apps/v1/namespaces/default/daemonsets', {
+      metadata: { name: 'till' },
+      spec: {
+        selector: { matchLabels: labels },
+        template: {
+          metadata: { labels, annotations: { 'resources.fleet.everynode.dev/main.limits.memory': 'memory' } },
+          spec: {
+            containers: [{ name: 'main', image: 'till:1', env, resources: { limits: { memory: '1Mi' } } }],
+          },
+        },
+      },
+    });
+  });
+
+  test('the list shows priority, selector and the number of hosts', async () => {
+    const page = await fixture.signedIn('values');
+    const row = (name: string) => page.getByRole('row', { name: new RegExp(`^${name} `) });
+    await row('kiel').getByText('site=kiel').waitFor();
+    await page.getByRole('cell', { name: '2', exact: true }).waitFor();
+    assert.match(await row('kiel').innerText(), /kiel\s+0\s+site=kiel\s+1\s+memory\s+default/);
+    assert.match(await row('defaults').innerText(), /defaults\s+-1\s+all hosts\s+3\s+memory, pin\s+default/);
+    assert.match(await row('stores').innerText(), /stores\s+0\s+<none>\s+2\s+store\s+default/);
+    assert.deepEqual(await violationsOf(page), []);
+  });
+
+  test('the values of a host name their objects, and a Secret is a reference', async () => {
+    const page = await fixture.signedIn('values');
+    await page.getByLabel('Host', { exact: true }).fill('node-1');
+    const values = page.getByRole('region', { name: 'Values of node-1' });
+    const memory = values.getByRole('row', { name: /^memory/ });
+    await memory.getByText('128Mi').waitFor();
+    assert.match(await memory.innerText(), /kiel\s+64Mi of defaults \(priority -1\)/);
+    await values.getByText('key pin of Secret bank').waitFor();
+    assert.ok(!(await page.locator('main').innerText()).includes(PIN));
+    assert.ok(page.url().includes('host=node-1'));
+    await memory.getByRole('link', { name: 'memory' }).click();
+    await page.getByRole('heading', { name: 'Hosts by value of memory' }).waitFor();
+    assert.deepEqual(await violationsOf(page), []);
+  });
+
+  test('hosts are found by key and value', async () => {
+    const page = await fixture.signedIn('values?key=memory');
+    const found = page.getByRole('region', { name: 'Values and hosts' });
+    const row = found.getByRole('row', { name: /^64Mi/ });
+    assert.match(await row.innerText(), /64Mi\s+2 node-2, node-3\s+defaults/);
+    await page.getByLabel('Value of this key').fill('128Mi');
+    await row.waitFor({ state: 'detached' });
+    await found.getByRole('link', { name: 'node-1' }).waitFor();
+  });
+
+  test('values are edited as YAML, with checks and differences', async () => {
+    const page = await fixture.signedIn('values/default/kiel');
+    await page.getByRole('button', { name: 'Edit values' }).click();
+    await page.getByText('The manifest is valid.').waitFor();
+    const editor = page.getByRole('textbox', { name: 'Manifest as YAML' });
+    assert.deepEqual(await violationsOf(page), []);
+    await rewrite(editor, (text) => text.replace('128Mi', '[1]'));
+    await page
+      .getByRole('alert')
+      .getByText(/spec\.values/)
+      .waitFor();
+    assert.ok(await page.getByRole('button', { name: 'Save' }).isDisabled());
+    await rewrite(editor, (text) => text.replace('[1]', '256Mi'));
+    await page.getByRole('region', { name: 'Changes' }).getByText('memory: 256Mi').waitFor();
+    await page.getByText('The manifest is valid.').waitFor();
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Saved. Pods that use a changed value are replaced.').waitFor();
+    const { spec } = await fleet.api.request<HostValues>('GET', `${VALUES}/kiel`);
+    assert.equal(spec.values?.memory, '256Mi');
+  });
+
+  test('a DaemonSet lists the values that it uses, and a host page its values', async () => {
+    const page = await fixture.signedIn('daemonsets/default/till');
+    const used = page.getByRole('region', { name: 'Values', exact: true });
+    assert.match(await used.innerText(), /memory\s+memory limit of main\s+store\s+variable STORE of main/);
+    await page.goto(`${fixture.access.server}/console/hosts/node-2`);
+    const values = page.getByRole('region', { name: 'Values of node-2' });
+    await values
+      .getByRole('row', { name: /^store/ })
+      .getByText('4712')
+      .waitFor();
+  });
+
+  test('the pages fit on a phone, in the dark theme too', async () => {
+    const { page } = await fixture.visit(PHONE, 'dark');
+    const { server, token } = fixture.access;
+    await signIn(page, server, token, 'values');
+    for (const [path, heading] of [
+      ['values?host=node-1&key=memory', 'Values per host'],
+      ['values/default/stores', 'stores'],
+      ['values/new', 'New values'],
+    ] as const) {
+      await page.goto(`${server}/console/${path}`);
+      await page.getByRole('heading', { level: 1, name: heading }).waitFor();
+      const width = (await page.evaluate('document.documentElement.scrollWidth')) as number;
+      assert.ok(width <= PHONE.width, `${path} is ${width} px wide on a phone`);
+      assert.deepEqual(await violationsOf(page), []);
+    }
+  });
+
+  test('an unknown host, an unknown object and a user without rights get a sentence', async () => {
+    const page = await fixture.signedIn('values?host=absent');
+    await page.getByText('The values of absent could not be loaded').waitFor();
+    await page.goto(`${fixture.access.server}/console/values/default/absent`);
+    await page.getByText('There are no HostValues with this name').waitFor();
+    const accounts = '/api/v1/namespaces/default/serviceaccounts';
+    await fleet.api.request('POST', accounts, { metadata: { name: 'nobody' } });
+    const { status } = await fleet.api.request<{ status: { token: string } }>(
+      'POST',
+      `${accounts}/nobody/token`,
+      { spec: {} },
+    );
+    const other = await fixture.signedIn('values', { token: status.token });
+    await other.getByText('HostValues could not be listed').waitFor();
+  });
+}

@@ -1,0 +1,151 @@
+/** Texts and drafts of the job pages, and the values that a template uses. */
+import assert from 'node:assert/strict';
+import { before, describe, test } from 'node:test';
+import type { DaemonJob, DaemonJobStatus } from '../../../shared/kube/daemonjobs/daemonjob-types.js';
+import type { PodTemplateSpec } from '../../../shared/kube/pods/pod-types.js';
+import { consoleModule } from '../../harness/console/console-module.js';
+
+interface JobText {
+  jobStatus(job: DaemonJob): { tone: string; word: string };
+  jobProgressText(status: DaemonJobStatus | undefined): string;
+  durationText(ms: number): string;
+}
+
+interface Draft {
+  namespace: string;
+  target: 'hosts' | 'all';
+  selector: string;
+  image: string;
+  command: string;
+  parallelism: string;
+  maxFailed: string;
+  retries: string;
+}
+
+interface RunDraft {
+  FIRST_DRAFT: Draft;
+  jobOfDraft(draft: Draft): { job: { spec: Record<string, unknown> } } | { problem: string };
+  commandOfDraft(draft: Draft): string;
+}
+
+interface TemplateValues {
+  templateValues(template: PodTemplateSpec): { path: string; key?: string; places: string[] }[];
+}
+
+function job(status: DaemonJobStatus, spec: Partial<DaemonJob['spec']> = {}): DaemonJob {
+  const template = { spec: { containers: [] } };
+  const about = { apiVersion: 'fleet.everynode.dev/v1', kind: 'DaemonJob', metadata: { name: 'j' } };
+  return { ...about, spec: { template, ...spec }, status };
+}
+
+const condition = (type: string) => ({ type, status: 'True' as const, lastTransitionTime: '' });
+
+describe('the text of a job', () => {
+  let text: JobText;
+  before(async () => {
+    text = await consoleModule<JobText>('jobs/job-text.ts');
+  });
+
+  test('the state is the end of the current run, then what holds the job', () => {
+    const cases: [DaemonJob, string][] = [
+      [job({ hosts: 1, conditions: [condition('Complete')] }), 'Complete'],
+      [job({ hosts: 1, conditions: [condition('Failed')] }, { suspend: true }), 'Failed'],
+      [job({ hosts: 1, conditions: [condition('Failed')], run: 1 }, { run: 2 }), 'Running'],
+      [job({ hosts: 1, conditions: [condition('FailureTarget')] }), 'Stopping'],
+      [job({ hosts: 1 }, { suspend: true }), 'Suspended'],
+      [job({}), 'Not processed yet'],
+    ];
+    for (const [each, word] of cases) assert.equal(text.jobStatus(each).word, word);
+  });
+
+  test('counts of zero are left out of the progress', () => {
+    const progress = text.jobProgressText({ hosts: 9, succeeded: 4, failed: 1, active: 2, waiting: 2 });
+    assert.equal(progress, '4 of 9 succeeded, 1 failed, 2 running, 2 waiting');
+    assert.equal(text.jobProgressText(undefined), '0 of 0 succeeded');
+  });
+
+  test('a duration has at most two units', () => {
+    const cases: [number, string][] = [
+      [0, '0 ms'],
+      [999, '999 ms'],
+      [1_400, '1 s'],
+      [59_600, '1 min'],
+      [185_000, '3 min 5 s'],
+      [7_200_000, '2 h'],
+      [7_800_000, '2 h 10 min'],
+    ];
+    for (const [ms, words] of cases) assert.equal(text.durationText(ms), words);
+  });
+});
+
+describe('the form "Run on hosts"', () => {
+  let form: RunDraft;
+  before(async () => {
+    form = await consoleModule<RunDraft>('jobs/run-draft.ts');
+  });
+  const draft = (over: Partial<Draft>): Draft => ({
+    ...form.FIRST_DRAFT,
+    image: 'busybox:1.36',
+    selector: 'site=kiel',
+    ...over,
+  });
+
+  test('an incomplete form says what is missing', () => {
+    const cases: [Partial<Draft>, RegExp][] = [
+      [{ image: ' ' }, /Enter an image/],
+      [{ selector: '' }, /Enter labels such as/],
+      [{ selector: 'kiel' }, /must look like/],
+      [{ retries: '-1' }, /Retries must be/],
+    ];
+    for (const [over, expected] of cases) {
+      const made = form.jobOfDraft(draft(over));
+      assert.ok('problem' in made);
+      assert.match(made.problem, expected);
+    }
+  });
+
+  test('the job is the one of everynode job run', () => {
+    const made = form.jobOfDraft(draft({ command: 'sh -c "df -h /"', maxFailed: '5%', selector: 'a=b,c=d' }));
+    assert.ok('job' in made);
+    const container = { name: 'job', image: 'busybox:1.36', command: ['sh', '-c', 'df -h /'] };
+    assert.deepEqual(made.job.spec, {
+      template: { spec: { nodeSelector: { a: 'b', c: 'd' }, containers: [container] } },
+      ...{ backoffLimit: 0, retry: 'AtLeastOnce', activeDeadlineSeconds: 3_600 },
+      ...{ ttlSecondsAfterFinished: 604_800, parallelism: '100%', maxFailed: '5%' },
+    });
+  });
+
+  test('all hosts need a choice of their own, and the command names it', () => {
+    const all = draft({ target: 'all', selector: '' });
+    assert.ok('job' in form.jobOfDraft(all));
+    assert.equal(form.commandOfDraft(all), 'everynode job run --all -- busybox:1.36');
+    assert.equal(
+      form.commandOfDraft(draft({ namespace: 'shop', parallelism: '10', retries: '2', command: 'uname -a' })),
+      'everynode job run --selector site=kiel -n shop --parallelism 10 --retries 2 -- busybox:1.36 uname -a',
+    );
+  });
+});
+
+test('a template lists each value once, with all places that use it', async () => {
+  const { templateValues } = await consoleModule<TemplateValues>('daemonsets/template-values.ts');
+  const field = (fieldPath: string) => ({ fieldRef: { apiVersion: 'v1', fieldPath } });
+  const env = [
+    { name: 'STORE', valueFrom: field("hostValues['store']") },
+    { name: 'SITE', valueFrom: field("node.metadata.labels['site']") },
+    { name: 'POD', valueFrom: field('metadata.name') },
+  ];
+  const volumes = [
+    { name: 'v', downwardAPI: { items: [{ path: 'store.txt', ...field("hostValues['store']") }] } },
+  ];
+  const annotations = { 'resources.fleet.everynode.dev/till.limits.memory': 'mem' };
+  const containers = [{ name: 'till', image: 'till:1', env }];
+  assert.deepEqual(templateValues({ metadata: { annotations }, spec: { containers, volumes } }), [
+    { path: "hostValues['mem']", key: 'mem', places: ['memory limit of till'] },
+    {
+      path: "hostValues['store']",
+      key: 'store',
+      places: ['variable STORE of till', 'file store.txt of volume v'],
+    },
+    { path: "node.metadata.labels['site']", places: ['variable SITE of till'] },
+  ]);
+});
