@@ -69,7 +69,7 @@ for (const [format, tool] of [
   });
 }
 
-test('an image archive names each blob by its hash, also for Docker before 25, and has the same bytes twice', async (context) => {
+test('an image archive names each blob by its hash, also for Docker before 25, and has the same bytes twice', async () => {
   type Write = (options: object) => Promise<void>;
   const { writeImage } = await load<{ writeImage: Write }>('oci-image.mjs');
   const folder = temporaryDirectory();
