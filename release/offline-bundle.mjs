@@ -10,7 +10,7 @@ export async function writeOfflineBundle({ root, out, work, target, version, pri
   const name = `everynode-${version}-offline`;
   const release = join(work, 'offline-release');
   mkdirSync(release);
-  const agents = readdirSync(out).filter((each) => /^everynode-agent-.*\.(gz|xz|deb|rpm)$/.test(each));
+  const agents = readdirSync(out).filter((each) => /^everynode-agent-.*\.(gz|xz)$/.test(each));
   for (const each of agents) copyFileSync(join(out, each), join(release, each));
   signRelease(release, privateKey);
   const coordinators = readdirSync(out).filter((each) => /^everynode-coordinator-.*\.(deb|rpm)$/.test(each));
