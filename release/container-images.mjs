@@ -7,6 +7,7 @@ import { writeImage } from './oci-image.mjs';
 
 /** The numeric user of the coordinator's container. Kubernetes checks `runAsNonRoot` only for numbers. */
 const USER = 65_532;
+const HOME = '/home/everynode';
 const LIBRARIES = [
   'libc.so.6',
   'libdl.so.2',
@@ -47,10 +48,7 @@ function baseLayer(architecture) {
     ...files.map(([path, from]) => [path, { ...fileEntry(realpathSync(from)), mode: 0o755 }]),
     [
       '/etc/passwd',
-      text([
-        'root:x:0:0:root:/root:/sbin/nologin',
-        `everynode:x:${USER}:${USER}::/var/lib/everynode:/sbin/nologin`,
-      ]),
+      text(['root:x:0:0:root:/root:/sbin/nologin', `everynode:x:${USER}:${USER}::${HOME}:/sbin/nologin`]),
     ],
     ['/etc/group', text(['root:x:0:', `everynode:x:${USER}:`])],
     ['/etc/nsswitch.conf', text(['hosts: files dns'])],
@@ -62,6 +60,8 @@ function baseLayer(architecture) {
 export function writeCoordinatorImage({ layout, version, architecture, ...options }) {
   // A new volume gets the owner of the folder in the image.
   const data = new Map([['/var/lib/everynode', { folder: true, mode: 0o700, uid: USER }]]);
+  // Commands of an ordinary user, such as `everynode token create`, look there for the data.
+  data.set(`${HOME}/.local/share/everynode`, { link: '/var/lib/everynode', mode: 0o777 });
   const isNode = ([path]) => path.endsWith('/bin/node');
   return writeImage({
     ...options,
@@ -74,7 +74,7 @@ export function writeCoordinatorImage({ layout, version, architecture, ...option
     ],
     config: {
       User: `${USER}:${USER}`,
-      Env: ['PATH=/usr/bin', 'HOME=/tmp', 'EVERYNODE_DATA=/var/lib/everynode'],
+      Env: ['PATH=/usr/bin', `HOME=${HOME}`, 'EVERYNODE_DATA=/var/lib/everynode'],
       Entrypoint: ['/usr/bin/everynode'],
       Cmd: ['coordinator'],
       WorkingDir: '/',
