@@ -1,7 +1,7 @@
 /** Writes a layout of files as `.deb` and as `.rpm`, with Debian's dpkg-deb and rpmbuild. */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { writeLayout } from './file-layout.mjs';
 
 const MAINTAINER = 'The Everynode authors <everynode@everynode.dev>';
@@ -85,6 +85,7 @@ function specText({ about, layout, version, files, fast }) {
     const kind = conffiles.includes(path) ? '%config(noreplace) ' : folder ? '%dir ' : '';
     return `${kind}%attr(${mode ? mode.toString(8).padStart(4, '0') : '-'}, root, root) "${path}"`;
   });
+  const own = ownFolders(layout, about.folders).map((path) => `%dir %attr(0755, root, root) "${path}"`);
   const scripts = Object.entries(rpmScripts).map(([section, text]) => `%${section}\n${text}`);
   return `Name: ${name}
 Version: ${packageVersion(version)}
@@ -104,6 +105,17 @@ cp -a ${files}/. %{buildroot}/
 
 ${scripts.join('\n')}
 %files
-${listed.join('\n')}
+${[...own, ...listed].join('\n')}
 `;
+}
+
+/** Folders below `roots` with files of the layout. rpm removes only folders that the package lists. */
+function ownFolders(layout, roots) {
+  const found = new Set();
+  for (const path of layout.keys()) {
+    const root = roots.find((each) => path.startsWith(`${each}/`));
+    for (let parent = dirname(path); root && parent.startsWith(root); parent = dirname(parent))
+      found.add(parent);
+  }
+  return [...found].sort();
 }

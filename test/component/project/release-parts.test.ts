@@ -18,6 +18,7 @@ const LAYOUT: Layout = new Map([
   ['/etc/example', { folder: true, mode: 0o755 }],
   ['/etc/example/settings.yaml', { text: 'a: 1\n', mode: 0o640 }],
   ['/usr/bin/example', { text: '#!/bin/sh\n', mode: 0o755 }],
+  ['/usr/share/doc/example/html/index', { text: 'x', mode: 0o644 }],
   ['/usr/bin/other', { link: 'example', mode: 0o777 }],
 ]);
 const ABOUT = {
@@ -25,6 +26,7 @@ const ABOUT = {
   summary: 'an example',
   description: ['One line.'],
   conffiles: ['/etc/example/settings.yaml'],
+  folders: ['/usr/share/doc/example'],
   debDepends: ['libc6'],
   debRecommends: [],
   rpmRequires: ['glibc'],
@@ -64,6 +66,9 @@ for (const [format, tool] of [
       );
     } else {
       assert.equal(show('rpm', '-qp', '--qf', '%{version} %{arch}', one), '1.2.3~rc.1 aarch64');
+      const folders =
+        '/usr/share/doc/example\n/usr/share/doc/example/html\n/usr/share/doc/example/html/index';
+      assert.ok(show('rpm', '-qlp', one).includes(folders), 'an erase would leave its folders');
       assert.equal(show('rpm', '-qp', '--configfiles', one).trim(), '/etc/example/settings.yaml');
     }
   });
