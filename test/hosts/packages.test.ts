@@ -277,7 +277,16 @@ describe('packages, images and the bundle on bare hosts', { concurrency: 1 }, ()
       '-v',
       '/var/lib/everynode-agent:/var/lib/everynode-agent',
     ];
-    const settings = ['-e', `EVERYNODE_TOKEN=${token}`, '--network', 'host', '--pid', 'host', '--privileged'];
+    const settings = [
+      '-e',
+      `EVERYNODE_TOKEN=${token}`,
+      '--network',
+      'host',
+      '--pid',
+      'host',
+      '--cap-add',
+      'NET_ADMIN',
+    ];
     const image = [
       'everynode.dev/agent-container:0.1.0',
       '--server',
@@ -285,23 +294,19 @@ describe('packages, images and the bundle on bare hosts', { concurrency: 1 }, ()
       '--node-name',
       'contained',
     ];
-    const unprivileged = settings.filter((flag) => flag !== '--privileged');
-    debian.runEngine(
-      'run',
-      '-d',
-      '--name',
-      'agent',
-      ...mounts,
-      ...unprivileged,
-      '--cap-add',
-      'NET_ADMIN',
-      ...image,
-    );
+    debian.runEngine('run', '-d', '--name', 'agent', ...mounts, ...settings, ...image);
+    debian.run('docker', 'cp', 'coordinator:/var/lib/everynode/kubeconfig', '/root/kubeconfig');
+    debian.copyIn(findKubectl(), '/root/kubectl');
     await untilPasses(() => {
-      const node = ['kubectl', '--kubeconfig', '/tmp/kubeconfig', 'get', 'nodes', '--no-headers'];
-      debian.run('sh', '-c', 'docker cp coordinator:/var/lib/everynode/kubeconfig /tmp/kubeconfig');
-      debian.copyIn(findKubectl(), '/tmp/kubectl');
-      assert.match(debian.run('/tmp/kubectl', ...node.slice(1)), /^contained +Ready /);
+      const nodes = debian.run(
+        '/root/kubectl',
+        '--kubeconfig',
+        '/root/kubeconfig',
+        'get',
+        'nodes',
+        '--no-headers',
+      );
+      assert.match(nodes, /^contained +Ready /m);
     }, PATIENCE_MS);
   });
 });
