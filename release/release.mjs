@@ -1,46 +1,46 @@
 /**
- * Builds a release in dist/release/ (see `USAGE` below). It contains the agent as an executable for each architecture,
- * in two compressions, and the coordinator as an npm package. A CycloneDX list names all dependencies, and signed
- * checksums cover all files. `--key` is the Ed25519 key of the releases, created if it does not exist: hosts pin it at
- * their installation. For tests, `--fast` compresses quickly and `--version` gives the agents another version.
+ * Builds a release in dist/release/ (see `USAGE` below): the npm package, the agent as an executable for each
+ * architecture, packages and container images of both programs, files to run the coordinator in containers, an
+ * air-gapped bundle, a CycloneDX list, SLSA provenance, and signed checksums of all files. `--key` is the Ed25519 key of
+ * the releases, created if it does not exist: hosts pin it at their installation. For tests, `--fast` compresses quickly
+ * and `--version` replaces the version of package.json.
  */
 import { execFileSync } from 'node:child_process';
-import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync, sign } from 'node:crypto';
 import {
-  existsSync,
   mkdirSync,
   openSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
   writeFileSync,
 } from 'node:fs';
 import { homedir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { bundleAgent } from '../bundle.mjs';
+import { whyNoImage, writeAgentImage, writeCoordinatorImage } from './container-images.mjs';
+import { coordinatorLayout } from './coordinator-layout.mjs';
+import { writeDeb, writeRpm } from './linux-packages.mjs';
+import { manualPages } from './manual.mjs';
 import { ARCHITECTURES } from './node-binary.mjs';
+import { writeOfflineBundle } from './offline-bundle.mjs';
+import { agentPackage, coordinatorPackage } from './package-contents.mjs';
+import { releaseKey, signRelease, sourceEpoch, writeProvenance, writeSbom } from './signed-release.mjs';
 import { makeExecutable } from './single-executable.mjs';
+import { whyNoAddon } from './sqlite-addon.mjs';
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..');
+const KINDS = ['agents', 'npm', 'packages', 'images', 'offline'];
 
-const USAGE = 'npm run release -- [--key FILE] [--arch ARCH,…] [--fast] [--version VERSION] [--out DIR]';
-const TEXT = { encoding: 'utf8', maxBuffer: 64 * 2 ** 20, stdio: ['ignore', 'pipe', 'ignore'] };
+const USAGE = `npm run release -- [--key FILE] [--arch ARCH,…] [--only KIND,…] [--complete] [--fast] [--version VERSION] [--out DIR]
+  --only      some of ${KINDS.join(', ')}
+  --complete  fail if a part cannot be built on this machine, instead of leaving it out`;
 
 function say(text) {
   process.stderr.write(`· ${text}\n`);
-}
-
-function releaseKey(path) {
-  if (!existsSync(path)) {
-    say(`creating the release key ${path}: keep it, because hosts accept only upgrades that it signs`);
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-    const { privateKey } = generateKeyPairSync('ed25519');
-    writeFileSync(path, privateKey.export({ type: 'pkcs8', format: 'pem' }), { mode: 0o600 });
-  }
-  return createPrivateKey(readFileSync(path));
 }
 
 function compress(file, fast) {
@@ -48,80 +48,183 @@ function compress(file, fast) {
   const level = fast ? '-1' : '-9';
   const out = (suffix) => ['ignore', openSync(`${file}.${suffix}`, 'w'), 'inherit'];
   execFileSync('gzip', ['-n', level, '-c', file], { stdio: out('gz') });
-  if (!fast) execFileSync('xz', ['-6', '-T0', '-c', file], { stdio: out('xz') });
+  // The number of threads is part of the result: all but one give the same bytes.
+  if (!fast) execFileSync('xz', ['-6', '-T2', '-c', file], { stdio: out('xz') });
 }
 
-function checksums(folder) {
-  const lines = readdirSync(folder)
-    .filter((name) => name.startsWith('everynode-'))
-    .sort()
-    .map(
-      (name) =>
-        `${createHash('sha256')
-          .update(readFileSync(join(folder, name)))
-          .digest('hex')}  ${name}\n`,
-    );
-  return lines.join('');
-}
-
-async function release({ key, arch, fast, version, out }) {
-  const privateKey = releaseKey(key);
-  rmSync(out, { recursive: true, force: true });
-  const folder = join(out, 'work');
-  mkdirSync(folder, { recursive: true });
-  const bundle = join(folder, 'bundle.cjs');
-  await bundleAgent(ROOT, version, bundle);
-  for (const architecture of arch.split(',')) {
-    say(`building the agent for ${architecture}`);
-    const target = join(out, `everynode-agent-${version}-linux-${architecture}`);
-    await makeExecutable({ architecture, bundle, folder, target, say });
-    compress(target, fast);
+/** Returns why a part cannot be built on this machine, or undefined. */
+function whyNot(kind, architecture) {
+  if (kind === 'deb' || kind === 'rpm') {
+    const tool = kind === 'deb' ? 'dpkg-deb' : 'rpmbuild';
+    try {
+      execFileSync(tool, ['--version'], { stdio: 'ignore' });
+    } catch {
+      return `${tool} is not installed (Debian: ${kind === 'deb' ? 'dpkg' : 'rpm'})`;
+    }
   }
-  rmSync(folder, { recursive: true });
-  execFileSync('npm', ['pack', '--silent', '--pack-destination', out], { cwd: ROOT, stdio: 'ignore' });
-  const list = execFileSync('npm', ['sbom', '--sbom-format', 'cyclonedx', '--omit', 'dev'], {
-    cwd: ROOT,
-    ...TEXT,
-  });
-  writeFileSync(join(out, `everynode-${version}.cdx.json`), list);
-  const sums = checksums(out);
-  writeFileSync(join(out, 'SHA256SUMS'), sums);
-  writeFileSync(
-    join(out, 'SHA256SUMS.sig'),
-    `${sign(null, Buffer.from(sums), privateKey).toString('base64')}\n`,
-  );
-  writeFileSync(
-    join(out, 'release.pub'),
-    createPublicKey(privateKey).export({ type: 'spki', format: 'pem' }),
-  );
-  for (const name of readdirSync(out))
-    say(`${(statSync(join(out, name)).size / 1e6).toFixed(1)} MB  ${name}`);
+  return kind === 'coordinator'
+    ? whyNoAddon(architecture)
+    : kind === 'image'
+      ? whyNoImage(architecture)
+      : undefined;
+}
+
+class Release {
+  #leftOut = [];
+
+  constructor(options) {
+    Object.assign(this, options);
+    this.epoch = sourceEpoch(ROOT);
+    this.work = join(this.out, 'work');
+    this.kinds = new Set(this.only.split(','));
+  }
+
+  async build() {
+    const { out, work } = this;
+    const privateKey = releaseKey(this.key, say);
+    rmSync(out, { recursive: true, force: true });
+    mkdirSync(work, { recursive: true });
+    const tarball = this.#npmPackage();
+    const bundle = join(work, 'bundle.cjs');
+    await bundleAgent(ROOT, this.version, bundle);
+    this.manPages = await manualPages(ROOT, this);
+    for (const architecture of this.arch.split(',')) {
+      await this.#buildAgent(architecture, bundle);
+      if (this.kinds.has('packages') || this.kinds.has('images'))
+        await this.#buildCoordinator(architecture, tarball);
+    }
+    this.#writeManifests();
+    if (this.kinds.has('offline')) {
+      say('writing the air-gapped bundle');
+      const target = join(out, `everynode-${this.version}-offline.tar`);
+      await writeOfflineBundle({ ...this, root: ROOT, target, privateKey });
+    }
+    if (this.kinds.has('npm')) renameSync(tarball, join(out, `everynode-${this.version}.tgz`));
+    rmSync(work, { recursive: true });
+    writeSbom({ root: ROOT, target: join(out, `everynode-${this.version}.cdx.json`), ...this });
+    const parameters = { architectures: this.arch.split(','), kinds: [...this.kinds], fast: this.fast };
+    const target = join(out, `everynode-${this.version}.intoto.json`);
+    writeProvenance({ root: ROOT, folder: out, target, version: this.version, parameters });
+    signRelease(out, privateKey);
+    for (const name of readdirSync(out))
+      say(`${(statSync(join(out, name)).size / 1e6).toFixed(1)} MB  ${name}`);
+    for (const text of this.#leftOut) say(`left out: ${text}`);
+    return this.#leftOut.length === 0;
+  }
+
+  /** Returns the path of the npm package, among the temporary files. */
+  #npmPackage() {
+    const args = ['pack', '--silent', '--ignore-scripts', '--pack-destination', this.work];
+    const name = execFileSync('npm', args, {
+      cwd: ROOT,
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    return join(this.work, name.trim());
+  }
+
+  async #buildAgent(architecture, bundle) {
+    say(`building the agent for ${architecture}`);
+    const target = join(this.out, `everynode-agent-${this.version}-linux-${architecture}`);
+    await makeExecutable({ architecture, bundle, folder: this.work, target, say });
+    compress(target, this.fast);
+    if (this.kinds.has('packages')) {
+      const { about, layout } = agentPackage({ root: ROOT, ...this }, target);
+      this.#writePackages('everynode-agent', architecture, { about, layout });
+    }
+    if (this.kinds.has('images')) {
+      await this.#writeImage('everynode-agent', architecture, (options) =>
+        writeAgentImage({ ...options, executable: target }),
+      );
+    }
+  }
+
+  async #buildCoordinator(architecture, tarball) {
+    if (this.#isLeftOut('coordinator', architecture, 'coordinator')) return;
+    say(`building the coordinator for ${architecture}`);
+    const program = coordinatorLayout({ ...this, root: ROOT, tarball, architecture, say });
+    if (this.kinds.has('packages')) {
+      this.#writePackages(
+        'everynode-coordinator',
+        architecture,
+        coordinatorPackage({ root: ROOT, ...this }, program),
+      );
+    }
+    if (this.kinds.has('images')) {
+      await this.#writeImage('everynode-coordinator', architecture, (options) =>
+        writeCoordinatorImage({ ...options, layout: program }),
+      );
+    }
+  }
+
+  #writePackages(name, architecture, contents) {
+    for (const [format, write] of Object.entries({ deb: writeDeb, rpm: writeRpm })) {
+      if (this.#isLeftOut(format, architecture, `${name} as .${format}`)) continue;
+      say(`writing ${name} for ${architecture} as .${format}`);
+      const target = join(this.out, `${name}-${this.version}-linux-${architecture}.${format}`);
+      write({ ...this, ...contents, architecture, target });
+    }
+  }
+
+  async #writeImage(name, architecture, write) {
+    if (this.#isLeftOut('image', architecture, `image of ${name}`)) return;
+    say(`writing the image of ${name} for ${architecture}`);
+    const target = join(this.out, `${name}-${this.version}-linux-${architecture}.oci.tar`);
+    await write({ ...this, architecture, target });
+  }
+
+  #isLeftOut(kind, architecture, what) {
+    const why = whyNot(kind, architecture);
+    if (why !== undefined) this.#leftOut.push(`${what} for ${architecture}: ${why}`);
+    return why !== undefined;
+  }
+
+  #writeManifests() {
+    if (!this.kinds.has('images')) return;
+    for (const name of ['compose.yaml', 'kubernetes.yaml']) {
+      const text = readFileSync(join(ROOT, 'release/packaging', name), 'utf8');
+      writeFileSync(
+        join(this.out, `everynode-${this.version}-${name}`),
+        text.replaceAll('@VERSION@', this.version),
+      );
+    }
+  }
 }
 
 const { version: VERSION } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
 const OPTIONS = {
   key: { type: 'string', default: join(homedir(), '.config/everynode/release-key.pem') },
   arch: { type: 'string', default: ARCHITECTURES.join(',') },
+  only: { type: 'string', default: KINDS.join(',') },
+  complete: { type: 'boolean', default: false },
   fast: { type: 'boolean', default: false },
   version: { type: 'string', default: VERSION },
   out: { type: 'string', default: join(ROOT, 'dist/release') },
   help: { type: 'boolean', default: false },
 };
 
+function refuse(text) {
+  process.stderr.write(`${text}: ${USAGE}\n`);
+  process.exit(2);
+}
+
 function readOptions() {
   try {
     return parseArgs({ options: OPTIONS }).values;
   } catch (error) {
-    process.stderr.write(`${error.message}: ${USAGE}\n`);
-    process.exit(2);
+    return refuse(error.message);
   }
 }
 
 const { help, ...wanted } = readOptions();
 // The version is part of file names. A coordinator rejects other forms (shared/process/release-version.ts).
-if (!/^\d+\.\d+\.\d+(-[0-9a-z.]+)?$/.test(wanted.version)) {
-  process.stderr.write(`--version ${wanted.version} is not of the form 1.2.3 or 1.2.3-rc.1: ${USAGE}\n`);
-  process.exit(2);
-}
+if (!/^\d+\.\d+\.\d+(-[0-9a-z.]+)?$/.test(wanted.version))
+  refuse(`--version ${wanted.version} is not of the form 1.2.3 or 1.2.3-rc.1`);
+for (const architecture of wanted.arch.split(','))
+  if (!ARCHITECTURES.includes(architecture))
+    refuse(`--arch ${architecture} is not one of ${ARCHITECTURES.join(', ')}`);
+for (const kind of wanted.only.split(','))
+  if (!KINDS.includes(kind)) refuse(`--only ${kind} is not one of ${KINDS.join(', ')}`);
 if (help) process.stdout.write(`${USAGE}\n`);
-else await release(wanted);
+else if (!(await new Release({ ...wanted, out: resolve(wanted.out) }).build()) && wanted.complete)
+  process.exit(1);

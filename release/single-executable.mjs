@@ -1,7 +1,7 @@
 /** Builds one executable of Node and the agent: https://nodejs.org/api/single-executable-applications.html. */
 import { execFileSync } from 'node:child_process';
 import { chmodSync, copyFileSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { nodeBinary, OWN_ARCHITECTURE } from './node-binary.mjs';
 
 /** Marker in Node's executable, defined by Node. */
@@ -19,22 +19,28 @@ export async function makeExecutable({ architecture, bundle, folder, target, say
   copyFileSync(nodeBinary(architecture), stripped);
   chmodSync(stripped, 0o755);
   // Strip before the program is added: afterwards `strip` would remove it.
-  strip(architecture, stripped, say);
+  stripSymbols(architecture, stripped, say);
   const settings = join(folder, `${architecture}.json`);
   const blob = join(folder, `${architecture}.blob`);
   const isOwn = architecture === OWN_ARCHITECTURE;
-  const options = { main: bundle, output: blob, disableExperimentalSEAWarning: true, execArgv: FLAGS };
+  const options = {
+    main: relative(folder, bundle),
+    output: blob,
+    disableExperimentalSEAWarning: true,
+    execArgv: FLAGS,
+  };
   writeFileSync(settings, JSON.stringify({ ...options, useCodeCache: isOwn }));
-  // Use the same flags as the executable: compiled code is valid for one set of flags only.
-  execFileSync(nodeBinary(OWN_ARCHITECTURE), ['--lite-mode', '--experimental-sea-config', settings], {
-    stdio: 'ignore',
-  });
+  // Use the same flags as the executable: compiled code is valid for one set of flags only. The seed is not one of them.
+  // Without it two builds differ. The blob contains the path of `main`, so it must be relative.
+  const flags = ['--lite-mode', '--random-seed=1', '--experimental-sea-config', settings];
+  execFileSync(nodeBinary(OWN_ARCHITECTURE), flags, { cwd: folder, stdio: 'ignore' });
   copyFileSync(stripped, target);
   const { inject } = (await import('postject')).default;
   await inject(target, 'NODE_SEA_BLOB', readFileSync(blob), { sentinelFuse: SENTINEL });
 }
 
-function strip(architecture, file, say) {
+/** Removes symbols from an executable, a tenth of its size. Without the tool of the architecture it keeps them. */
+export function stripSymbols(architecture, file, say) {
   for (const program of [STRIP[architecture], ...(architecture === OWN_ARCHITECTURE ? ['strip'] : [])]) {
     try {
       execFileSync(program, [file], { stdio: 'ignore' });

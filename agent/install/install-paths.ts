@@ -23,3 +23,5 @@ export const DNS_SOCKET = 'everynode-agent-dns.socket';
 export const COMMAND_LINK = '/usr/local/bin/everynode-agent';
 /** File name of the program in its version's folder. */
 export const PROGRAM = 'everynode-agent';
+/** Unit of the `.deb` and `.rpm`, whose package manager updates and removes all units. */
+export const PACKAGED_UNIT = '/usr/lib/systemd/system/everynode-agent.service';

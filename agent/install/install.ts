@@ -26,6 +26,7 @@ import {
   CONFIG_FILE,
   DATA_DIR,
   DNS_SOCKET,
+  PACKAGED_UNIT,
   PROXY_FILE,
   RECOVERY_SERVICE,
   RELEASE_KEY_FILE,
@@ -88,8 +89,7 @@ export async function install({
   if (isAbsentOrOwnLink(COMMAND_LINK, VERSIONS_DIR)) linkCommand(report);
   const servesDns = settings.clusterDns === 'on';
   if (!servesDns) removeDnsSocket();
-  for (const unit of [SERVICE, RECOVERY_SERVICE, ...(servesDns ? [DNS_SOCKET] : [])])
-    installFile(`${UNIT_DIR}/${unit}`, unitText(unit));
+  installUnits(servesDns);
   runCommandOnHost('systemctl', 'daemon-reload');
   runCommandOnHost('systemctl', 'enable', '--quiet', SERVICE);
   if (servesDns) setUpDnsSocket(report);
@@ -103,6 +103,17 @@ export async function install({
 
 /** Checks that have a step of their own, which says more about a failure. */
 const CHECKED_BY_STEPS: readonly string[] = ['container engine', 'identity', 'coordinator'];
+
+/** Writes the units. Those of a package stay as they are, except that a socket that is not wanted is masked. */
+function installUnits(servesDns: boolean): void {
+  const isPackaged = existsSync(PACKAGED_UNIT);
+  for (const unit of [SERVICE, RECOVERY_SERVICE, ...(servesDns ? [DNS_SOCKET] : [])]) {
+    // A unit of an earlier installation by the script would hide the package's unit.
+    if (isPackaged) rmSync(`${UNIT_DIR}/${unit}`, { force: true });
+    else installFile(`${UNIT_DIR}/${unit}`, unitText(unit));
+  }
+  if (isPackaged && !servesDns) installLink(`${UNIT_DIR}/${DNS_SOCKET}`, '/dev/null');
+}
 
 /** The service starts the socket if its unit exists. */
 function removeDnsSocket(): void {

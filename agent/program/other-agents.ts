@@ -6,7 +6,7 @@ import { existsSync, readdirSync, readFileSync, readlinkSync, realpathSync } fro
 import { basename, join, resolve } from 'node:path';
 import { isSingleExecutable } from '../../shared/process/service/child-program.js';
 import { readIdentity } from '../identity/identity-file.js';
-import { DATA_DIR, SERVICE, UNIT_DIR } from '../install/install-paths.js';
+import { DATA_DIR, VERSIONS_DIR } from '../install/install-paths.js';
 import { defaultDataDir } from './agent-settings.js';
 
 interface OtherAgent {
@@ -78,7 +78,7 @@ export function dataDirOf(args: readonly string[], environment: readonly string[
 }
 
 function removalOf({ dataDir, pid }: OtherAgent): string {
-  if (dataDir === DATA_DIR && existsSync(join(UNIT_DIR, SERVICE)))
+  if (dataDir === DATA_DIR && existsSync(join(VERSIONS_DIR, 'current')))
     return 'everynode-agent uninstall --yes --purge';
   const program = isSingleExecutable() ? [process.execPath] : [process.execPath, process.argv[1] ?? ''];
   const stop = pid === undefined ? [] : [`kill ${pid}`];

@@ -16,7 +16,7 @@ export function makeReleases(out: string, key: string): void {
   writeFileSync(key, privateKey.export({ type: 'pkcs8', format: 'pem' }));
   const architecture = process.arch === 'x64' ? 'amd64' : process.arch;
   for (const version of ['0.1.0', '0.2.0']) {
-    const wish = ['--key', key, '--arch', architecture, '--fast', '--version', version];
+    const wish = ['--key', key, '--arch', architecture, '--only', 'agents', '--fast', '--version', version];
     const script = resolve('release/release.mjs');
     execFileSync(process.execPath, [script, ...wish, '--out', join(out, version)], {
       stdio: 'ignore',

@@ -1,12 +1,9 @@
 /** All pages of docs/reference/ as texts, made from the compiled programs and their source. */
-import { execFileSync } from 'node:child_process';
-import { join } from 'node:path';
-import type { Command } from 'commander';
-import { createEverynodeProgram } from '../../coordinator/cli/everynode-program.js';
 import { REASON_CODES } from '../../coordinator/decisions/reasons/reason-code.js';
 import { reasonSentence } from '../../coordinator/decisions/reasons/reason-sentence.js';
 import { describedDefinitions } from '../../coordinator/kinds/schema/described-definitions.js';
 import { ROLLOUT_REASON_CODES } from '../../shared/kube/rollouts/rollout-reason-codes.js';
+import { agentHelp, everynodeHelp } from './program-help.js';
 import {
   eventsPage,
   exitCodesPage,
@@ -16,41 +13,17 @@ import {
   namesPage,
   settingsPage,
   table,
-  withoutMachine,
 } from './reference-tables.js';
 
 /** Width of a terminal: help texts are wrapped by it. */
 const HELP_WIDTH = 110;
 
-function helpOf(command: Command, path: string): string[] {
-  if (command.name() === 'help') return [];
-  command.configureHelp({ helpWidth: HELP_WIDTH });
-  const own = `## ${path}\n\n\`\`\`text\n${withoutMachine(command.helpInformation()).trim()}\n\`\`\`\n`;
-  return [own, ...command.commands.flatMap((each) => helpOf(each, `${path} ${each.name()}`))];
-}
-
-/** The agent's program parses its arguments when it is loaded, so its help is read from a process. */
-function agentHelp(root: string): string {
-  const program = join(root, 'dist/agent/program.js');
-  const help = (...words: string[]) =>
-    withoutMachine(
-      execFileSync(process.execPath, [program, ...words, '--help'], { encoding: 'utf8' }),
-    ).trim();
-  const main = help();
-  const [, commands = ''] = main.split('Commands:');
-  const names = [...commands.matchAll(/^ {2}([a-z][a-z-]*) /gm)]
-    .map(([, name = '']) => name)
-    .filter((name) => name !== 'help');
-  return ['', ...names]
-    .map(
-      (name) =>
-        `## everynode-agent${name && ` ${name}`}\n\n\`\`\`text\n${name === '' ? main : help(name)}\n\`\`\`\n`,
-    )
-    .join('\n');
-}
-
 function cliPage(root: string): string {
-  return [...helpOf(createEverynodeProgram(), 'everynode'), agentHelp(root)].join('\n').trimEnd();
+  const help = [...everynodeHelp(HELP_WIDTH), ...agentHelp(root)];
+  return help
+    .map(({ path, text }) => `## ${path}\n\n\`\`\`text\n${text}\n\`\`\`\n`)
+    .join('\n')
+    .trimEnd();
 }
 
 function reasonCodesPage(): string {

@@ -42,6 +42,8 @@ const PROGRAM_DIR = '/usr/local/lib/everynode';
 const PROGRAM = `${PROGRAM_DIR}/everynode`;
 /** For users; created only if npm has not installed the command here. */
 const COMMAND_LINK = '/usr/local/bin/everynode';
+/** Node, which is part of the `.deb` and `.rpm`. The package manager updates and removes their command and unit. */
+const PACKAGED_NODE = '/usr/lib/everynode/bin/node';
 
 const HEAD = `# Settings of the Everynode coordinator. List them with: everynode coordinator --help
 # Apply changes with: systemctl restart everynode-coordinator
@@ -66,7 +68,10 @@ export async function installCoordinator(
     const options = ['--system', '--user-group', '--home-dir', DATA_DIR, '--no-create-home'];
     runCommandOnHost('useradd', ...options, '--shell', '/usr/sbin/nologin', SERVICE_USER);
   }
-  installProgram();
+  const isPackaged = process.execPath === PACKAGED_NODE;
+  // A unit of an earlier npm installation would hide the package's unit.
+  if (isPackaged) removeProgram();
+  else installProgram();
   const text = updateSettingsFile(presentSettings(), HEAD, given);
   installFile(CONFIG_FILE, text, 0o640);
   runCommandOnHost('chown', `root:${SERVICE_USER}`, CONFIG_FILE);
@@ -75,7 +80,7 @@ export async function installCoordinator(
   if (flags.release) await addReleaseFolder(flags.release, DATA_DIR);
   // Files that root created, e.g. by a backup or restore, must be readable by the service.
   runCommandOnHost('chown', '-R', `${SERVICE_USER}:${SERVICE_USER}`, DATA_DIR);
-  installFile(UNIT_FILE, readFileSync(unitSource()));
+  if (!isPackaged) installFile(UNIT_FILE, readFileSync(unitSource()));
   updateEtcdDropIn(text);
   runCommandOnHost('systemctl', 'daemon-reload');
   runCommandOnHost('systemctl', 'enable', '--quiet', SERVICE_UNIT);
@@ -148,12 +153,10 @@ async function announce(advertise: string | undefined): Promise<void> {
 export async function uninstallCoordinator({ purge = false }: { purge?: boolean }): Promise<void> {
   requireSystemd('everynode coordinator uninstall');
   commandSucceeds('systemctl', 'disable', '--quiet', '--now', SERVICE_UNIT);
-  rmSync(UNIT_FILE, { force: true });
+  removeProgram();
   removeEtcdDropIn();
   runCommandOnHost('systemctl', 'daemon-reload');
   commandSucceeds('systemctl', 'reset-failed', SERVICE_UNIT);
-  if (linksTo(COMMAND_LINK, PROGRAM)) rmSync(COMMAND_LINK);
-  rmSync(PROGRAM_DIR, { recursive: true, force: true });
   if (!purge) {
     printLine(`· kept ${DATA_DIR}, ${CONFIG_FILE} and the user ${SERVICE_USER}; --purge removes them`);
     return;
@@ -163,6 +166,13 @@ export async function uninstallCoordinator({ purge = false }: { purge?: boolean 
   if (existsSync(CONFIG_DIR) && readdirSync(CONFIG_DIR).length === 0) rmdirSync(CONFIG_DIR);
   commandSucceeds('userdel', SERVICE_USER);
   printLine('· the coordinator is removed');
+}
+
+/** Removes what `installProgram` and `installCoordinator` created outside of the data and settings. */
+function removeProgram(): void {
+  rmSync(UNIT_FILE, { force: true });
+  if (linksTo(COMMAND_LINK, PROGRAM)) rmSync(COMMAND_LINK);
+  rmSync(PROGRAM_DIR, { recursive: true, force: true });
 }
 
 function linksTo(link: string, target: string): boolean {

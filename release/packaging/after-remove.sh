@@ -1,0 +1,1 @@
+[ ! -d /run/systemd/system ] || systemctl daemon-reload || true
