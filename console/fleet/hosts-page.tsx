@@ -72,18 +72,13 @@ const Fleet = memo(function Fleet({ hosts }: { hosts: readonly Host[] }) {
 
   return (
     <>
-      <IssueList
-        counts={counts.issues}
-        isFiltered={filterText !== ''}
-        selected={issue}
-        onSelect={(each) => set('issue', each ?? '')}
-      />
       <FleetCounts
         total={filtered.length}
         counts={counts.conditions}
         selected={condition}
         onSelect={(each) => set('condition', each ?? '')}
       />
+      <IssueList counts={counts.issues} selected={issue} onSelect={(each) => set('issue', each ?? '')} />
       <FleetFilter
         {...{ filterText, label, labels }}
         {...(filter.problem ? { problem: filter.problem } : {})}

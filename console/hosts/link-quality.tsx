@@ -53,7 +53,7 @@ export function LinkQuality({ node, readings, meters }: LinkQualityProps) {
             <Fact term="Connections">
               {meters.link.connects}, since <RelativeTime at={meters.link.since} />
             </Fact>
-            <Fact term="Carries">
+            <Fact term="Traffic">
               {meters.link.bytesPerDay === undefined
                 ? 'available in a minute'
                 : `${amount(meters.link.bytesPerDay)} a day`}

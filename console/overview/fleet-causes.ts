@@ -4,7 +4,7 @@ import { findCondition } from '../../shared/kube/objects/conditions.js';
 import { countText } from '../../shared/kube/objects/meta.js';
 import type { Rollout } from '../../shared/kube/rollouts/rollout-types.js';
 import { failingCause } from '../fleet/failing-cause.js';
-import { type FleetContext, type Issue, issueName, issuesOf } from '../fleet/host-issues.js';
+import { type FleetContext, ISSUE_NAMES, ISSUES, type Issue, issuesOf } from '../fleet/host-issues.js';
 import { hostHealth } from '../layout/status/host-health.js';
 import { rolloutStatus, type StatusTone } from '../layout/status/object-status.js';
 import { type SiteSummary, WITHOUT_SITE } from './site-summary.js';
@@ -82,7 +82,7 @@ function offlineSites({ sites, siteLabel }: FleetState): Cause[] {
     return {
       ...{ id: `site ${site}`, tone: 'offline', title, since: offlineSince },
       detail: `${offline} of ${countText(total, 'host')}. Their Pods keep running; changes arrive when they reconnect.`,
-      href: hostsHref('offline', `${siteLabel}=${site}`),
+      href: hostsHref('condition=offline', `${siteLabel}=${site}`),
     };
   });
 }
@@ -104,7 +104,9 @@ function singleOffline({ hosts, sites, siteLabel = '' }: FleetState): Cause[] {
     others,
     `${countText(others.length, 'host is', 'hosts are')} offline`,
   );
-  return [{ ...cause, href: hostsHref('offline'), ...earliest(others.map(({ status }) => status.since)) }];
+  return [
+    { ...cause, href: hostsHref('condition=offline'), ...earliest(others.map(({ status }) => status.since)) },
+  ];
 }
 
 /** Pods that fail alike, by workload. */
@@ -133,7 +135,7 @@ function failingCauses(hosts: readonly Host[]): Cause[] {
     .map(([id, group]) => ({
       ...{ id: `failing ${id}`, tone: 'failed' },
       title: `${group.title} on ${countText(group.hosts.length, 'host')}`,
-      detail: `${namesText(group.hosts)}: ${group.message}`,
+      detail: `${namesText(group.hosts)}: ${withoutPodName(group.message)}`,
       href: `/hosts?cause=${encodeURIComponent(id)}`,
       ...earliest(group.since),
     }));
@@ -144,7 +146,13 @@ function notReadyCauses(hosts: readonly Host[]): Cause[] {
   if (affected.length === 0) return [];
   const title = `${countText(affected.length, 'host is', 'hosts are')} not ready`;
   const cause = hostsCause('not ready', 'failed', affected, title);
-  return [{ ...cause, href: hostsHref('notReady'), ...earliest(affected.map(({ status }) => status.since)) }];
+  return [
+    {
+      ...cause,
+      href: hostsHref('condition=notReady'),
+      ...earliest(affected.map(({ status }) => status.since)),
+    },
+  ];
 }
 
 function joinCause(pending: number): Cause[] {
@@ -153,17 +161,14 @@ function joinCause(pending: number): Cause[] {
   return [{ id: 'joins', tone: 'waiting', title, href: '/onboarding' }];
 }
 
-/** Issues that do not stop Pods yet. */
-const OTHERS: readonly Issue[] = ['disk', 'pressure', 'certificates', 'clock', 'skew'];
-
 function otherIssues({ hosts, context }: FleetState): Cause[] {
-  const affected = new Map<Issue, Host[]>(OTHERS.map((issue) => [issue, []]));
+  const affected = new Map<Issue, Host[]>(ISSUES.map((issue) => [issue, []]));
   for (const host of hosts) for (const issue of issuesOf(host, context)) affected.get(issue)?.push(host);
   return [...affected].flatMap(([issue, list]) => {
     if (list.length === 0) return [];
     const tone = issue === 'skew' ? 'over' : 'waiting';
-    const title = `${countText(list.length, 'host')} ${issueName(issue, list.length)}`;
-    return { ...hostsCause(issue, tone, list, title), href: hostsHref(issue) };
+    const title = `${countText(list.length, 'host')} ${ISSUE_NAMES[issue]}`;
+    return { ...hostsCause(issue, tone, list, title), href: hostsHref(`issue=${issue}`) };
   });
 }
 
@@ -182,13 +187,18 @@ function namesText(hosts: readonly Host[]): string {
   return names.join(', ') + (more > 0 ? ` and ${more} more` : '');
 }
 
+/** Removes what only concerns one Pod from the kubelet's message of a crash loop. */
+function withoutPodName(message: string): string {
+  return message.replace(/ \(back-off \S+ restarting failed container=.*\)$/, '');
+}
+
 function earliest(times: readonly (string | undefined)[]): { since?: string } {
   const [since] = times.filter((time) => time !== undefined).sort();
   return since === undefined ? {} : { since };
 }
 
-function hostsHref(issue: Issue, filter = ''): string {
-  return `/hosts?issue=${issue}${filter === '' ? '' : `&filter=${encodeURIComponent(filter)}`}`;
+function hostsHref(query: string, filter = ''): string {
+  return `/hosts?${query}${filter === '' ? '' : `&filter=${encodeURIComponent(filter)}`}`;
 }
 
 export function siteName({ site }: SiteSummary): string {

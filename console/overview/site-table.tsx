@@ -4,7 +4,7 @@ import { Link } from 'wouter';
 import controls from '../layout/controls.module.css';
 import { ScrollFrame } from '../layout/scroll-frame.js';
 import { HealthBar } from '../layout/status/health-bar.js';
-import { HOST_HEALTH_NAMES, HOST_HEALTH_STATES } from '../layout/status/host-health.js';
+import { HOST_HEALTH_STATES, type HostHealth } from '../layout/status/host-health.js';
 import { hostStatus } from '../layout/status/object-status.js';
 import { StatusBadge } from '../layout/status/status-badge.js';
 import table from '../layout/table.module.css';
@@ -15,6 +15,16 @@ import type { SiteSummary } from './site-summary.js';
 
 /** More rows only after a click: a fleet can have a site for each host. */
 const FIRST_SHOWN = 20;
+
+/** Shown after a number. */
+const SHORT_NAMES: Readonly<Record<HostHealth, string>> = {
+  failing: 'failing',
+  notReady: 'not ready',
+  offline: 'offline',
+  pressure: 'under pressure',
+  cordoned: 'cordoned',
+  healthy: 'healthy',
+};
 
 interface SiteTableProps {
   sites: readonly SiteSummary[];
@@ -98,17 +108,19 @@ function Row({ summary, label }: { summary: SiteSummary; label: string }) {
               key={health}
               status={{
                 ...hostStatus(health),
-                word: `${counts[health]} ${HOST_HEALTH_NAMES[health].toLowerCase()}`,
+                word: `${counts[health]} ${SHORT_NAMES[health]}`,
               }}
             />
           ))}
         </span>
       </td>
-      <td className={classes.share}>
-        <span>
-          {counts.healthy ?? 0}/{total}
+      <td>
+        <span className={classes.share}>
+          <span>
+            {counts.healthy ?? 0}/{total}
+          </span>
+          <HealthBar counts={counts} total={total} />
         </span>
-        <HealthBar counts={counts} total={total} />
       </td>
       <td>{offlineSince && <RelativeTime at={offlineSince} />}</td>
       <td>

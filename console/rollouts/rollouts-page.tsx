@@ -57,7 +57,7 @@ export function RolloutsPage() {
         </p>
       )}
       {rollouts.length > 0 && (
-        <ListTable label="Rollouts" columns={['DaemonSet', 'State', 'Version', 'Progress', 'Started']}>
+        <ListTable wraps label="Rollouts" columns={['DaemonSet', 'State', 'Version', 'Progress', 'Started']}>
           {rollouts.map((rollout) => (
             <Row key={nameOf(rollout)} rollout={rollout} version={rolloutVersions(rollout, revisions)} />
           ))}

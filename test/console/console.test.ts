@@ -92,7 +92,7 @@ function suite(): void {
   });
 
   test('the fleet page adds its counts up, shows an offline host within a second, and keeps filters in the URL', async () => {
-    const page = await fixture.signedIn();
+    const page = await fixture.signedIn('hosts');
     await page.getByText(`${NODES} hosts`).waitFor();
     await page.getByRole('button', { name: `${NODES} Healthy` }).waitFor();
     await runCommand(fleet, 'offline node-7');
@@ -101,7 +101,7 @@ function suite(): void {
     assert.match(page.url(), /condition=offline/);
     await runCommand(fleet, 'online node-7');
     await page.getByRole('button', { name: '0 Offline', exact: true }).waitFor();
-    await page.goto(`${server}/console/?filter=kubernetes.io/hostname%20in%20(node-3,node-4)`);
+    await page.goto(`${server}/console/hosts?filter=kubernetes.io/hostname%20in%20(node-3,node-4)`);
     await page.getByText('2 hosts').waitFor();
   });
 
@@ -138,7 +138,7 @@ function suite(): void {
     const wire = await throttledProxy(Number(new URL(server).port), 10_000_000);
     context.after(() => wire.close());
     const { page } = await fixture.visit();
-    await signIn(page, `https://127.0.0.1:${wire.port}`, token);
+    await signIn(page, `https://127.0.0.1:${wire.port}`, token, 'hosts');
     await page.getByText(`${NODES} hosts`).waitFor();
     wire.down();
     await page.getByRole('alert').getByText('The coordinator is unreachable').waitFor();
@@ -195,7 +195,8 @@ function suite(): void {
       await signIn(page, server, token);
       const pods = await fleet.api.items<{ metadata: { name: string } }>('/api/v1/namespaces/default/pods');
       const pages: [path: string, name: string | RegExp][] = [
-        ['', 'Fleet'],
+        ['', 'Overview'],
+        ['hosts', 'Hosts'],
         ['hosts/node-2', 'node-2'],
         ['rollouts', 'Rollouts'],
         ['rollouts/default/till', 'till'],
@@ -203,8 +204,8 @@ function suite(): void {
         ['daemonsets/default/till?from=1&to=2', 'till'],
         [`pods/default/${pods.items[0]?.metadata.name}`, /^till-/],
         ['audit', 'Activity'],
-        ['calendar', 'Calendar'],
-        ['onboarding', 'Onboarding'],
+        ['calendar', 'Schedule'],
+        ['onboarding', 'Add hosts'],
         ['nowhere', 'Page not found'],
       ];
       for (const [path, name] of pages) {
@@ -214,7 +215,7 @@ function suite(): void {
         violations.push(...(await violationsOf(page)));
       }
       for (const show of Object.values(IN_FRONT)) {
-        await page.goto(`${server}/console/?sort=name`);
+        await page.goto(`${server}/console/hosts?sort=name`);
         await page.getByText(`${NODES} hosts`).waitFor();
         await show(page);
         violations.push(...(await violationsOf(page)));

@@ -55,7 +55,7 @@ try {
   await measureChanges(page, api);
   await measureFrames(page, api);
   await measureConsoles(page, api, coordinator.pid);
-  await page.goto(`${accessOf(coordinator.kubeconfig).server}/console/?sort=name`);
+  await page.goto(`${accessOf(coordinator.kubeconfig).server}/console/hosts?sort=name`);
   await browseLargeFleet(page, whatIsLeft());
   print('counts, filter, table and host page', 'as they should be');
   print('load of the machine, 1 minute', (loadavg()[0] ?? 0).toFixed(1));
@@ -90,7 +90,7 @@ async function measureFirstView(opened: Browser, kubeconfig: string): Promise<Pa
     const session = await page.context().newCDPSession(page);
     await session.send('Network.clearBrowserCache');
     const began = performance.now();
-    await page.goto(`${server}/console/?group=site`);
+    await page.goto(`${server}/console/hosts?group=site`);
     await page.getByText(`${hosts} hosts`).waitFor();
     // The page responds: it draws another frame after the map.
     await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))');
