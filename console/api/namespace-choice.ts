@@ -21,7 +21,7 @@ const WORTH_SEEING = [
 ] as const;
 
 /** `unused`: no list was refused so far, and no namespace is needed. */
-export type NamespaceChoice =
+type NamespaceChoice =
   | { kind: 'unused' }
   | { kind: 'loading' }
   | { kind: 'known'; readable: readonly string[]; selected: string | undefined };

@@ -13,7 +13,7 @@ const KINDS: readonly (readonly [words: string, reasons: readonly string[]])[] =
 ];
 
 /** Pods with an equal cause need the same repair. */
-export interface FailingCause {
+interface FailingCause {
   /** Identifies the cause in addresses: `default/till image cannot be pulled`. */
   id: string;
   /** `namespace/name` of the workload, or of the Pod if it has none. */

@@ -6,7 +6,7 @@ import { useScopedList } from '../api/namespace-choice.js';
 import controls from '../layout/controls.module.css';
 import { rolloutStatus } from '../layout/status/object-status.js';
 import { StatusBadge } from '../layout/status/status-badge.js';
-import { isRolloutOver } from '../rollouts/rollout-actions.js';
+import { isRolloutOver } from '../rollouts/rollout-phases.js';
 import { rolloutVersions } from '../rollouts/rollout-versions.js';
 import { WaveBar } from '../rollouts/wave-bar.js';
 import classes from './overview-page.module.css';

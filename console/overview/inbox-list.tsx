@@ -5,8 +5,9 @@ import controls from '../layout/controls.module.css';
 import { StatusIcon } from '../layout/status/status-badge.js';
 import { RelativeTime } from '../layout/time/relative-time.js';
 import { useFrozenValue } from '../layout/use-frozen-value.js';
-import { primaryActions } from '../rollouts/rollout-actions.js';
+import { actionsOfRollout } from '../rollouts/rollout-actions.js';
 import { RolloutButtons } from '../rollouts/rollout-buttons.js';
+import { primaryVerbs } from '../rollouts/rollout-phases.js';
 import type { Cause } from './fleet-causes.js';
 import classes from './overview-page.module.css';
 
@@ -47,7 +48,10 @@ function Row({ cause: { tone, title, detail, since, href, rollout } }: { cause: 
       <span className={classes.age}>{since && <RelativeTime at={since} />}</span>
       {rollout && status && (
         <div className={classes.actions}>
-          <RolloutButtons rollout={rollout} actions={primaryActions(status)} />
+          <RolloutButtons
+            rollout={rollout}
+            actions={actionsOfRollout(status).filter(({ verb }) => primaryVerbs(status.phase).includes(verb))}
+          />
         </div>
       )}
     </li>

@@ -79,7 +79,7 @@ function offlineSince(hosts: readonly Host[]): string | undefined {
 }
 
 /** Hosts that need an operator. Maintenance is no problem. */
-export function problemCount({ counts, total }: SiteSummary): number {
+function problemCount({ counts, total }: SiteSummary): number {
   return total - (counts.healthy ?? 0) - (counts.cordoned ?? 0);
 }
 

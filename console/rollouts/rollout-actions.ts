@@ -34,26 +34,6 @@ export function policiesPath(namespace: string): string {
 
 const OVER: ReadonlySet<RolloutPhase> = new Set(['Completed', 'RolledBack']);
 
-/** Returns true if nothing is left to do. Pure. */
-export function isRolloutOver(phase: RolloutPhase): boolean {
-  return OVER.has(phase) || phase === 'Superseded';
-}
-
-/** What an operator most likely wants while the rollout waits. */
-const PRIMARY: Readonly<Partial<Record<RolloutPhase, readonly SteeringVerb[]>>> = {
-  AwaitingApproval: ['approve', 'abort'],
-  AwaitingHosts: ['promote'],
-  Failed: ['abort', 'retry'],
-  Paused: ['resume'],
-  Frozen: ['resume'],
-};
-
-/** Returns the actions that a list offers. The rollout's own page has all of them. Pure. */
-export function primaryActions(status: RolloutStatus): RolloutAction[] {
-  const verbs = PRIMARY[status.phase] ?? [];
-  return actionsOfRollout(status).filter(({ verb }) => verbs.includes(verb));
-}
-
 /** Returns the possible actions for a rollout's state, most likely first. Pure. */
 export function actionsOfRollout(status: RolloutStatus): RolloutAction[] {
   const { phase, steering, aborted } = status;

@@ -25,6 +25,25 @@ function suite(): void {
     assert.equal(await page.title(), 'Rollouts – Everynode');
   });
 
+  test('a slow link shows a heading before the script is there', async () => {
+    const { page } = await fixture.visit();
+    let load = (): void => undefined;
+    const mayLoad = new Promise<void>((resolve) => {
+      load = resolve;
+    });
+    await page.route(/\/console\/console-app-[A-Z0-9]+\.js$/, async (route) => {
+      await mayLoad;
+      await route.continue();
+    });
+    await page.goto(`${fixture.access.server}/console/`, { waitUntil: 'commit' });
+    await page.getByRole('heading', { name: 'Everynode' }).waitFor();
+    await page.getByText('Loading…').waitFor();
+    assert.equal(await page.getByLabel('Token').count(), 0);
+    load();
+    await page.getByLabel('Token').waitFor();
+    assert.equal(await page.title(), 'Sign in – Everynode');
+  });
+
   test('a page whose script cannot be loaded keeps the navigation, and appears when the coordinator is back', async () => {
     const page = await fixture.signedIn('');
     await page.getByRole('heading', { name: 'Overview' }).waitFor();

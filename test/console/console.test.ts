@@ -182,6 +182,7 @@ function suite(): void {
     await page.getByLabel('Token').waitFor();
     // Simulates a restarted coordinator, which has no sessions.
     await other.getByLabel('Token').waitFor();
+    await other.getByText('Your session has ended.').waitFor();
     await page.goto(`${server}/console/audit`);
     await page.getByLabel('Token').waitFor();
   });

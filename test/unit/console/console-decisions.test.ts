@@ -275,7 +275,7 @@ describe('the command palette', () => {
   });
   test('typed text may match a host or a filter of hosts', () => {
     assert.ok(texts('node-7').includes('/hosts/node-7'));
-    assert.ok(texts('site=kiel').includes('/?filter=site%3Dkiel'));
+    assert.ok(texts('site=kiel').includes('/hosts?filter=site%3Dkiel'));
     assert.ok(!texts('site=kiel').some((path) => path.startsWith('/hosts/')));
   });
 });

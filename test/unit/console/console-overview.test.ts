@@ -19,9 +19,9 @@ const windows = await consoleModule<typeof import('../../../console/overview/upc
 );
 const { failingCause, hasCause } =
   await consoleModule<typeof import('../../../console/fleet/failing-cause.js')>('fleet/failing-cause.ts');
-const { primaryActions } = await consoleModule<typeof import('../../../console/rollouts/rollout-actions.js')>(
-  'rollouts/rollout-actions.ts',
-);
+const { isRolloutOver, primaryVerbs } = await consoleModule<
+  typeof import('../../../console/rollouts/rollout-phases.js')
+>('rollouts/rollout-phases.ts');
 
 const NOW = Date.parse('2026-11-22T12:00:00Z');
 const CONTEXT = { now: NOW, version: 'v1.0.0' };
@@ -170,18 +170,15 @@ describe('the inbox of the start page', () => {
     assert.equal(failingCause({ namespace: 'shop', name: 'p', message: '', reason: 'Odd' }).id, 'shop/p Odd');
   });
 
-  const status = { updated: 1, failed: 0, skipped: 0, nodes: 3, waves: [], wave: 'canary' };
-  for (const [phase, expected] of [
-    ['Failed', ['abort', 'retry']],
-    ['Paused', []],
-    ['Progressing', []],
-    ['AwaitingApproval', ['approve', 'abort']],
+  for (const [phase, isOver, expected] of [
+    ['Failed', false, ['abort', 'retry']],
+    ['Paused', false, ['resume']],
+    ['Progressing', false, []],
+    ['AwaitingApproval', false, ['approve', 'abort']],
+    ['Superseded', true, []],
   ] as const) {
     test(`offers ${expected.join(' and ') || 'nothing'} for a rollout in phase ${phase}`, () =>
-      assert.deepEqual(
-        primaryActions({ ...status, phase } as unknown as RolloutStatus).map(({ verb }) => verb),
-        expected,
-      ));
+      assert.deepEqual([isRolloutOver(phase), primaryVerbs(phase)], [isOver, expected]));
   }
 });
 
