@@ -75,15 +75,17 @@ function FleetOverview({ hosts, rollouts }: { hosts: readonly Host[]; rollouts: 
       <FleetHeadline status={fleetSentence(counts, sites, stalled)} counts={counts} total={hosts.length} />
       {hosts.length === 0 && <NoHosts />}
       <div className={classes.columns}>
-        <InboxList causes={causes} />
+        <div className={classes.side}>
+          <InboxList causes={causes} />
+          {hosts.length > 0 && (
+            <SiteTable {...{ sites, labels, siteLabel }} onLabel={(label) => setQuery('by', label)} />
+          )}
+        </div>
         <div className={classes.side}>
           <ActiveRollouts rollouts={rollouts} />
           <WindowList hosts={hosts} siteLabel={siteLabel} />
         </div>
       </div>
-      {hosts.length > 0 && (
-        <SiteTable {...{ sites, labels, siteLabel }} onLabel={(label) => setQuery('by', label)} />
-      )}
     </PageShell>
   );
 }

@@ -49,15 +49,11 @@ export function WindowList({ hosts, siteLabel }: WindowListProps) {
       <ul className={classes.rollouts}>
         {windows.slice(0, MAX_SHOWN).map((window) => (
           <li key={`${window.policy} ${window.zones.join()}`}>
-            <p className={classes.line}>
-              <span>{placeText(window)}</span>
-              <span>
-                <Opening window={window} />
-              </span>
+            <p className={classes.title}>
+              <Opening window={window} />
             </p>
             <p className={classes.detail}>
-              {window.policy} · {countText(window.hosts, 'host')}
-              {window.zones.length > 0 && ` · ${window.zones.join(', ')}`}
+              {placeText(window)} · {countText(window.hosts, 'host')} · {window.policy}
             </p>
           </li>
         ))}
@@ -76,10 +72,10 @@ function placeText({ sites, zones }: UpcomingWindow): string {
 }
 
 function Opening({ window: { state, at } }: { window: UpcomingWindow }) {
-  if (at === undefined) return <>none within {DAYS} days</>;
+  if (at === undefined) return <>None within {DAYS} days</>;
   return (
     <>
-      {state === 'open' ? 'open, closes' : 'opens'} <RelativeTime at={at} />
+      {state === 'open' ? 'Open, closes' : 'Opens'} <RelativeTime at={at} />
     </>
   );
 }
