@@ -35,7 +35,7 @@ export function HostsPage() {
       <h1>Hosts</h1>
       {phase === 'refused' && <NotAllowed what="hosts" resource="hosts.fleet.everynode.dev" />}
       {phase === 'loading' && <p role="status">Loading hosts…</p>}
-      {phase !== 'loading' && phase !== 'refused' && hosts.length === 0 && <NoHosts />}
+      {phase === 'live' && objects.length === 0 && <NoHosts />}
       {hosts.length > 0 && <Fleet hosts={hosts} />}
     </PageShell>
   );

@@ -13,7 +13,8 @@ import classes from './overview-page.module.css';
 
 export function InboxList({ causes }: { causes: readonly Cause[] }) {
   const [isHovered, setHovered] = useState(false);
-  const shown = useFrozenValue(causes, isHovered);
+  const frozen = useFrozenValue(causes, isHovered);
+  const shown = keepOrder(frozen, causes);
   return (
     <section
       className={controls.card}
@@ -32,6 +33,18 @@ export function InboxList({ causes }: { causes: readonly Cause[] }) {
       </ul>
     </section>
   );
+}
+
+/** Returns the present causes in the order of `before`. Those that are over stay, new ones are at the end. Pure. */
+function keepOrder(before: readonly Cause[], present: readonly Cause[]): readonly Cause[] {
+  if (before === present) return present;
+  const left = new Map(present.map((cause) => [cause.id, cause]));
+  const kept = before.map((cause) => {
+    const now = left.get(cause.id) ?? cause;
+    left.delete(cause.id);
+    return now;
+  });
+  return [...kept, ...left.values()];
 }
 
 function Row({ cause: { tone, title, detail, since, href, rollout } }: { cause: Cause }) {

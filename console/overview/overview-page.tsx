@@ -39,7 +39,8 @@ export function OverviewPage() {
   // A large fleet changes all the time. Input comes first.
   const shown = useDeferredValue(hosts.objects);
   if (hosts.phase === 'refused') return <WithoutHosts rollouts={present} namespace={rollouts.namespace} />;
-  if (hosts.phase === 'loading' || (shown.length === 0 && hosts.objects.length > 0)) {
+  // While the coordinator is unreachable, an empty list says nothing about the fleet.
+  if (shown.length === 0 && (hosts.phase !== 'live' || hosts.objects.length > 0)) {
     return (
       <PageShell title="Overview">
         <h1>Overview</h1>

@@ -59,7 +59,7 @@ export function SiteTable({ sites, labels, siteLabel, onLabel }: SiteTableProps)
       </div>
       {siteLabel === undefined ? (
         <p className={controls.dim}>
-          Give each host a label with its site to see the fleet by site:{' '}
+          To see the fleet by site, label the hosts of two or more sites:{' '}
           <code>kubectl label node NAME site=SITE</code>
         </p>
       ) : (

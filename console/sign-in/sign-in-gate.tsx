@@ -34,8 +34,10 @@ export function SignInGate({ children }: { children: ReactNode }) {
     case 'in':
       return children;
     case 'out':
+      return <SignInPage hasEnded={false} onSignedIn={() => void ask()} />;
     case 'ended':
-      return <SignInPage hasEnded={state === 'ended'} onSignedIn={() => void ask()} />;
+      // Another user may sign in, for whom the known permissions do not hold.
+      return <SignInPage hasEnded onSignedIn={() => location.reload()} />;
     case 'unreachable':
       return (
         <main>
