@@ -2,17 +2,17 @@
 import { type ReactNode, StrictMode, Suspense } from 'react';
 import { createRoot } from 'react-dom/client';
 import { type AroundNavHandler, Route, Router, Switch, useLocation } from 'wouter';
-import { FleetPage } from './fleet/fleet-page.js';
 import { lazyPage } from './layout/lazy-page.js';
 import { ErrorBoundary } from './layout/shell/error-boundary.js';
 import { NotFoundPage } from './layout/shell/not-found-page.js';
 import { PageShell } from './layout/shell/page-shell.js';
 import { mayGoTo, protectUnsavedEdits } from './layout/unsaved-edits.js';
+import { OverviewPage } from './overview/overview-page.js';
 import { KeyboardShortcuts } from './palette/keyboard-shortcuts.js';
 import { SignInGate } from './sign-in/sign-in-gate.js';
 import './theme.css';
 
-/** Loaded on demand. The fleet page is the first that is shown. */
+/** Loaded on demand. The overview is the first that is shown. */
 const AuditPage = lazyPage(async () => (await import('./audit/audit-page.js')).AuditPage);
 const CalendarPage = lazyPage(async () => (await import('./calendar/calendar-page.js')).CalendarPage);
 const CoordinatorsPage = lazyPage(
@@ -30,6 +30,7 @@ const ValuesPage = lazyPage(async () => (await import('./values/values-page.js')
 const ValuesObjectPage = lazyPage(
   async () => (await import('./values/values-object-page.js')).ValuesObjectPage,
 );
+const HostsPage = lazyPage(async () => (await import('./fleet/hosts-page.js')).HostsPage);
 const KindsPage = lazyPage(async () => (await import('./resources/kinds-page.js')).KindsPage);
 const NewDaemonSetPage = lazyPage(
   async () => (await import('./daemonsets/new-daemonset-page.js')).NewDaemonSetPage,
@@ -69,7 +70,8 @@ function Console() {
       <SignInGate>
         <PageFrame>
           <Switch>
-            <Route path="/" component={FleetPage} />
+            <Route path="/" component={OverviewPage} />
+            <Route path="/hosts" component={HostsPage} />
             <Route path="/hosts/:name" component={HostPage} />
             <Route path="/rollouts" component={RolloutsPage} />
             <Route path="/rollouts/:namespace/:name" component={RolloutPage} />

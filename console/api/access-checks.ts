@@ -99,6 +99,12 @@ async function inNamespace(check: AccessCheck, namespace: string): Promise<boole
   return rulesAllow(resourceRules, check) || (incomplete && (await review(check)));
 }
 
+/** Returns true if the user may list one of the resources in the namespace. False if the review fails. */
+export async function mayListIn(namespace: string, resources: readonly AccessCheck[]): Promise<boolean> {
+  const answers = await Promise.all(resources.map((each) => checkAccess({ ...each, namespace })));
+  return answers.includes(true);
+}
+
 async function rulesIn(namespace: string): Promise<RulesStatus> {
   const body = { apiVersion: API_VERSION, kind: 'SelfSubjectRulesReview', spec: { namespace } };
   const { status } = await callApi<{ status: RulesStatus }>(`${REVIEWS}/selfsubjectrulesreviews`, {

@@ -1,5 +1,6 @@
 /** Requests to the coordinator's API, authenticated by the session cookie. Errors carry the API's `Status`. */
 import type { Status, StatusCause } from '../../shared/kube/objects/api-status.js';
+import { permissionText } from './permission-text.js';
 
 /** An error from the API, or a network failure (`code` 0). */
 export class ApiCallError extends Error {
@@ -81,10 +82,11 @@ export const SIGNED_OUT = 'everynode-session-ended';
 
 export function errorOfStatus({ code = 0, reason, message, details }: Partial<Status>): ApiCallError {
   if (code === 401) dispatchEvent(new CustomEvent(SIGNED_OUT));
+  const text = message ?? `the coordinator responded with status ${code}`;
   return new ApiCallError(
     code,
     reason ?? 'Unknown',
-    message ?? `the coordinator responded with status ${code}`,
+    code === 403 ? permissionText(text) : text,
     details?.causes,
   );
 }

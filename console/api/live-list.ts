@@ -5,7 +5,7 @@ import type { ApiCallError } from './api-call.js';
 import { reportContact } from './coordinator-contact.js';
 import { type WatchEvent, type WatchPhase, watch } from './list-watch.js';
 
-interface Live<T> {
+export interface Live<T> {
   /** Sorted by namespace and name. The same array until something changes. */
   objects: readonly T[];
   phase: WatchPhase;
@@ -13,7 +13,7 @@ interface Live<T> {
 }
 
 export class LiveList<T extends KubeObject> {
-  readonly #path: string;
+  readonly #path: string | undefined;
   /** Sorted keys, in the order of `#objects`. Binary insertion, because sorting ten thousand keys is slow. */
   #keys: string[] = [];
   #objects: T[] = [];
@@ -25,7 +25,7 @@ export class LiveList<T extends KubeObject> {
   #frame = 0;
   #abort: AbortController | undefined;
 
-  constructor(path: string) {
+  constructor(path: string | undefined) {
     this.#path = path;
   }
 
@@ -34,7 +34,7 @@ export class LiveList<T extends KubeObject> {
   /** Watches while there is a listener. */
   readonly subscribe = (listener: () => void): (() => void) => {
     this.#listeners.add(listener);
-    if (!this.#abort) this.#startWatch();
+    if (!this.#abort && this.#path !== undefined) this.#startWatch(this.#path);
     return () => {
       this.#listeners.delete(listener);
       if (this.#listeners.size > 0) return;
@@ -44,7 +44,7 @@ export class LiveList<T extends KubeObject> {
     };
   };
 
-  #startWatch(): void {
+  #startWatch(path: string): void {
     this.#abort = new AbortController();
     const reader = {
       onReset: (objects: T[]) => {
@@ -64,7 +64,7 @@ export class LiveList<T extends KubeObject> {
         this.#publishSoon();
       },
     };
-    void watch<T>(this.#path, reader, this.#abort.signal);
+    void watch<T>(path, reader, this.#abort.signal);
   }
 
   /** Publishes in the next animation frame, so that many changes cause only one render. */
@@ -104,8 +104,8 @@ function keyOf({ metadata }: KubeObject): string {
   return `${metadata.namespace ?? ''}/${metadata.name}`;
 }
 
-/** Watches `path` while the component is mounted. */
-export function useLiveList<T extends KubeObject>(path: string): Live<T> {
+/** Watches `path` while the component is mounted. Without a path, nothing is requested, and the list stays empty. */
+export function useLiveList<T extends KubeObject>(path: string | undefined): Live<T> {
   const list = useMemo(() => new LiveList<T>(path), [path]);
   return useSyncExternalStore(list.subscribe, list.snapshot);
 }

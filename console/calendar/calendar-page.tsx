@@ -3,8 +3,10 @@ import { useCallback, useEffect, useState } from 'react';
 import type { ChangeCalendar } from '../../shared/kube/fleet/change-calendar-types.js';
 import type { RolloutPolicy } from '../../shared/kube/rollouts/rollout-policy-types.js';
 import { callApi } from '../api/api-call.js';
-import { useInterval, useLiveList } from '../api/live-list.js';
+import { useInterval } from '../api/live-list.js';
+import { useScopedList } from '../api/namespace-choice.js';
 import controls from '../layout/controls.module.css';
+import { NotAllowed } from '../layout/not-allowed.js';
 import { PageShell } from '../layout/shell/page-shell.js';
 import { CopyCommand } from '../layout/text/copy-command.js';
 import { useUrlQuery } from '../layout/use-url-query.js';
@@ -12,21 +14,28 @@ import classes from './calendar-page.module.css';
 import { ZoneRow } from './calendar-zone-row.js';
 import { SPAN_LABELS, type SpanKind } from './span-appearance.js';
 
-const POLICIES = '/apis/fleet.everynode.dev/v1';
+const FLEET_API = '/apis/fleet.everynode.dev/v1';
 const DAYS = ['3', '7', '14', '30'];
 const USUAL_DAYS = '7';
 /** The calendar depends on the current time. */
 const RENEW_MS = 60_000;
 
 export function CalendarPage() {
-  const { objects, phase, error } = useLiveList<RolloutPolicy>(`${POLICIES}/rolloutpolicies`);
+  const { objects, phase, namespace } = useScopedList<RolloutPolicy>(FLEET_API, 'rolloutpolicies');
   const [params, set] = useUrlQuery();
   const days = DAYS.find((each) => each === params.get('days')) ?? USUAL_DAYS;
   return (
-    <PageShell title="Calendar">
-      <h1>Calendar</h1>
+    <PageShell title="Schedule">
+      <h1>Schedule</h1>
       {phase === 'loading' && <p role="status">Loading policies…</p>}
-      {phase === 'refused' && <p role="alert">You are not allowed to list policies: {error?.message}</p>}
+      {phase === 'refused' && (
+        <NotAllowed
+          what="policies"
+          resource="rolloutpolicies.fleet.everynode.dev"
+          namespace={namespace}
+          isNamespaced
+        />
+      )}
       {phase === 'live' && objects.length === 0 && (
         <p className={controls.card}>
           No policies: changes are allowed at any time. Use a <code>RolloutPolicy</code> with{' '}
@@ -59,7 +68,11 @@ export function CalendarPage() {
       {objects.map((policy) => (
         <Policy key={policy.metadata.uid} policy={policy} days={days} />
       ))}
-      {objects.length > 0 && <CopyCommand text="kubectl get rolloutpolicies -A" />}
+      {objects.length > 0 && (
+        <CopyCommand
+          text={`kubectl get rolloutpolicies ${namespace === undefined ? '-A' : `-n ${namespace}`}`}
+        />
+      )}
     </PageShell>
   );
 }
@@ -67,7 +80,7 @@ export function CalendarPage() {
 function Policy({ policy: { metadata }, days }: { policy: RolloutPolicy; days: string }) {
   const { namespace = '', name, resourceVersion } = metadata;
   const { calendar, problem } = useCalendar(
-    `${POLICIES}/namespaces/${namespace}/rolloutpolicies/${name}/calendar?days=${days}`,
+    `${FLEET_API}/namespaces/${namespace}/rolloutpolicies/${name}/calendar?days=${days}`,
     resourceVersion,
   );
   return (
@@ -81,8 +94,8 @@ function Policy({ policy: { metadata }, days }: { policy: RolloutPolicy; days: s
         <>
           <p className={controls.dim}>
             {calendar.daemonSets.length === 0
-              ? 'It governs no DaemonSet.'
-              : `Governs ${calendar.daemonSets.join(', ')}.`}
+              ? 'It applies to no DaemonSet.'
+              : `Applies to ${calendar.daemonSets.join(', ')}.`}
           </p>
           {calendar.held && (
             <p role="status">

@@ -4,6 +4,7 @@ import { COORDINATORS, hasCluster, problemsOf } from '../api/known-coordinators.
 import { useLiveList } from '../api/live-list.js';
 import controls from '../layout/controls.module.css';
 import { ListTable } from '../layout/list-table.js';
+import { NotAllowed } from '../layout/not-allowed.js';
 import { PageShell } from '../layout/shell/page-shell.js';
 import { CopyCommand } from '../layout/text/copy-command.js';
 import { RelativeTime } from '../layout/time/relative-time.js';
@@ -14,12 +15,12 @@ import { EtcdTable } from './etcd-table.js';
 const COLUMNS = ['Name', 'Role', 'Behind', 'Version', 'Clock', 'Address', 'Joined'] as const;
 
 export function CoordinatorsPage() {
-  const { objects, phase, error } = useLiveList<Coordinator>(COORDINATORS);
+  const { objects, phase } = useLiveList<Coordinator>(COORDINATORS);
   return (
     <PageShell title="Coordinators">
       <h1>Coordinators</h1>
       {phase === 'loading' && <p role="status">Loading…</p>}
-      {phase === 'refused' && <p role="alert">You are not allowed to list coordinators: {error?.message}</p>}
+      {phase === 'refused' && <NotAllowed what="coordinators" resource="coordinators.fleet.everynode.dev" />}
       {objects.length > 0 && <p role="status">{clusterSentence(objects)}</p>}
       {hasCluster(objects) && <ClusterDetails coordinators={objects} />}
       <CopyCommand text="kubectl get coordinators -o wide" />

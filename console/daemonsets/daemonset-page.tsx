@@ -46,7 +46,7 @@ export function DaemonSetPage() {
       </p>
       <h1>{name}</h1>
       {phase === 'loading' && <p role="status">Loading…</p>}
-      {phase === 'refused' && <p role="alert">You are not allowed to read this: {error?.message}</p>}
+      {phase === 'refused' && <p role="alert">{error?.message}</p>}
       {phase === 'live' && !daemonSet && <p>This DaemonSet does not exist.</p>}
       {daemonSet && (
         <>

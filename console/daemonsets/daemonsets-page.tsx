@@ -2,9 +2,10 @@
 import { Link } from 'wouter';
 import type { DaemonSet } from '../../shared/kube/daemonsets/daemonset-types.js';
 import { useIsAllowedInAny } from '../api/access-checks.js';
-import { useLiveList } from '../api/live-list.js';
+import { useScopedList } from '../api/namespace-choice.js';
 import controls from '../layout/controls.module.css';
 import { ListTable } from '../layout/list-table.js';
+import { NotAllowed } from '../layout/not-allowed.js';
 import { PageShell } from '../layout/shell/page-shell.js';
 import { daemonSetStatus } from '../layout/status/object-status.js';
 import { StatusBadge } from '../layout/status/status-badge.js';
@@ -27,14 +28,16 @@ const CREATE = { verb: 'create', group: 'apps', resource: 'daemonsets' };
 const FIRST_NAMESPACE = 'default';
 
 export function DaemonSetsPage() {
-  const { objects, phase, error } = useLiveList<DaemonSet>('/apis/apps/v1/daemonsets');
+  const { objects, phase, namespace } = useScopedList<DaemonSet>('/apis/apps/v1', 'daemonsets');
   const sorted = [...objects].sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
-  const mayCreate = useIsAllowedInAny(CREATE, namespacesOf(objects));
+  const mayCreate = useIsAllowedInAny(CREATE, namespacesOf(objects, namespace));
   return (
     <PageShell title="DaemonSets">
       <h1>DaemonSets</h1>
       {phase === 'loading' && <p role="status">Loading…</p>}
-      {phase === 'refused' && <p role="alert">You are not allowed to list DaemonSets: {error?.message}</p>}
+      {phase === 'refused' && (
+        <NotAllowed what="DaemonSets" resource="daemonsets.apps" namespace={namespace} isNamespaced />
+      )}
       {phase === 'live' && sorted.length === 0 && (
         <p className={controls.card}>
           None yet. {mayCreate && 'Create one here, or '}
@@ -53,7 +56,7 @@ export function DaemonSetsPage() {
           ))}
         </ListTable>
       )}
-      <CopyCommand text="kubectl get daemonsets -A" />
+      <CopyCommand text={`kubectl get daemonsets ${namespace === undefined ? '-A' : `-n ${namespace}`}`} />
     </PageShell>
   );
 }
@@ -85,11 +88,9 @@ function Row({ daemonSet }: { daemonSet: DaemonSet }) {
   );
 }
 
-/** Returns namespaces in which to check for permission: the default one and all with DaemonSets. */
-function namespacesOf(daemonSets: readonly DaemonSet[]): string[] {
-  return [
-    ...new Set([FIRST_NAMESPACE, ...daemonSets.map(({ metadata }) => metadata.namespace ?? '')]),
-  ].sort();
+/** Returns namespaces in which to check for permission: the chosen or the default one, and all with DaemonSets. */
+function namespacesOf(daemonSets: readonly DaemonSet[], chosen = FIRST_NAMESPACE): string[] {
+  return [...new Set([chosen, ...daemonSets.map(({ metadata }) => metadata.namespace ?? '')])].sort();
 }
 
 function keyOf({ metadata }: DaemonSet): string {

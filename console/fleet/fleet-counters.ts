@@ -7,7 +7,7 @@ import { diffHosts } from './host-list-diff.js';
 interface FleetCount {
   /** The sum is the number of hosts. */
   conditions: Readonly<Record<HostHealth, number>>;
-  /** A host can have several issues. `rollouts` is always 0 here. */
+  /** A host can have several issues. */
   issues: Readonly<Record<Issue, number>>;
 }
 

@@ -31,7 +31,7 @@ export function FleetFilter({ filterText, problem, label, labels, onChange }: Fl
           value={label}
           onChange={(event) => onChange('group', event.target.value)}
         >
-          <option value="">nothing</option>
+          <option value="">no grouping</option>
           {labels.map((key) => (
             <option key={key}>{key}</option>
           ))}

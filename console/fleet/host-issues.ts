@@ -1,39 +1,20 @@
-/** Issues of hosts and rollouts that need an operator. Pure. */
+/** Issues of hosts that do not stop Pods yet, and rollouts that need an operator. Pure. */
 import type { Host } from '../../shared/kube/fleet/host-types.js';
 import type { Rollout, RolloutPhase } from '../../shared/kube/rollouts/rollout-types.js';
-import { hostHealth } from '../layout/status/host-health.js';
 
-/** Kinds of issues, most severe first. */
-export const ISSUES = [
-  'failing',
-  'notReady',
-  'offline',
-  'rollouts',
-  'disk',
-  'pressure',
-  'certificates',
-  'clock',
-  'skew',
-] as const;
+/** Kinds of issues, most severe first. Failing, offline and not ready hosts are conditions of their own. */
+export const ISSUES = ['disk', 'pressure', 'certificates', 'clock', 'skew'] as const;
 
 export type Issue = (typeof ISSUES)[number];
 
 /** Labels, shown after the number of hosts. */
-const ISSUE_NAMES: Readonly<Record<Issue, string>> = {
-  failing: 'with failing Pods',
-  notReady: 'not ready',
-  offline: 'offline',
-  rollouts: 'stalled rollouts',
+export const ISSUE_NAMES: Readonly<Record<Issue, string>> = {
   disk: 'under disk pressure',
   pressure: 'under memory or PID pressure',
   certificates: 'with an expiring certificate',
   clock: 'with a wrong clock',
   skew: 'with another version than the coordinator',
 };
-
-export function issueName(issue: Issue, count: number): string {
-  return issue === 'rollouts' && count === 1 ? 'stalled rollout' : ISSUE_NAMES[issue];
-}
 
 /** Agents renew certificates long before this. A certificate this close to its expiry has not been renewed. */
 const ENDS_SOON_MS = 14 * 24 * 3_600_000;
@@ -55,9 +36,7 @@ export interface FleetContext {
 /** Returns the issues of a host, most severe first. An offline host may have more issues than are known. */
 export function issuesOf(host: Host, { now, version }: FleetContext): Issue[] {
   const { pressures, agentVersion, certificateEnds, clockSkew } = host.status;
-  const condition = hostHealth(host);
   const found: Issue[] = [];
-  if (condition === 'failing' || condition === 'notReady' || condition === 'offline') found.push(condition);
   if (pressures.includes('DiskPressure')) found.push('disk');
   if (pressures.some((pressure) => pressure !== 'DiskPressure')) found.push('pressure');
   if (certificateEnds !== undefined && Date.parse(certificateEnds) - now < ENDS_SOON_MS)

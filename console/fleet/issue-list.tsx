@@ -1,70 +1,44 @@
-/** Issues with the number of affected hosts. A click filters the fleet, or opens the rollouts. */
+/** Issues with the number of affected hosts. A click filters the fleet. */
 import { useCallback, useEffect, useMemo, useState } from 'react';
-import { Link } from 'wouter';
-import type { Rollout } from '../../shared/kube/rollouts/rollout-types.js';
 import { callApi } from '../api/api-call.js';
-import { useInterval, useLiveList } from '../api/live-list.js';
-import controls from '../layout/controls.module.css';
+import { useInterval } from '../api/live-list.js';
 import { useFrozenValue } from '../layout/use-frozen-value.js';
-import {
-  coordinatorVersion,
-  type FleetContext,
-  ISSUES,
-  type Issue,
-  issueName,
-  stalledRollouts,
-} from './host-issues.js';
+import { coordinatorVersion, type FleetContext, ISSUE_NAMES, ISSUES, type Issue } from './host-issues.js';
 import classes from './issue-list.module.css';
 
-const ROLLOUTS = '/apis/fleet.everynode.dev/v1/rollouts';
 const MINUTE_MS = 60_000;
 
-interface AttentionListProps {
+interface IssueListProps {
   counts: Readonly<Record<Issue, number>>;
-  /** True if a filter excludes hosts. */
-  isFiltered: boolean;
   selected: Issue | undefined;
   onSelect: (issue: Issue | undefined) => void;
 }
 
-export function IssueList({ counts: ofHosts, isFiltered, selected, onSelect }: AttentionListProps) {
-  const { objects: rollouts } = useLiveList<Rollout>(ROLLOUTS);
+/** Shows nothing without issues. */
+export function IssueList({ counts, selected, onSelect }: IssueListProps) {
   const [isHovered, setHovered] = useState(false);
-  const counts = { ...ofHosts, rollouts: stalledRollouts(rollouts).length };
   const present = ISSUES.filter((issue) => counts[issue] > 0 || issue === selected);
   // Items must not move while the user points at them.
   const shown = useFrozenValue(present, isHovered);
+  if (shown.length === 0) return null;
   return (
     <section
-      className={controls.card}
-      aria-label="Needs attention"
+      aria-label="Issues"
       onPointerEnter={() => setHovered(true)}
       onPointerLeave={() => setHovered(false)}
     >
-      <h2>Needs attention</h2>
-      {shown.length === 0 && (
-        <p className={controls.dim}>
-          {isFiltered ? 'No issues among the hosts that match the filter.' : 'No issues.'}
-        </p>
-      )}
       <ul className={classes.list}>
         {shown.map((issue) => (
           <li key={issue}>
-            {issue === 'rollouts' ? (
-              <Link href="/rollouts" className={classes.item} data-issue={issue}>
-                <strong>{counts[issue]}</strong> {issueName(issue, counts[issue])}
-              </Link>
-            ) : (
-              <button
-                type="button"
-                className={classes.item}
-                data-issue={issue}
-                aria-pressed={issue === selected}
-                onClick={() => onSelect(issue === selected ? undefined : issue)}
-              >
-                <strong>{counts[issue]}</strong> {issueName(issue, counts[issue])}
-              </button>
-            )}
+            <button
+              type="button"
+              className={classes.item}
+              data-issue={issue}
+              aria-pressed={issue === selected}
+              onClick={() => onSelect(issue === selected ? undefined : issue)}
+            >
+              <strong>{counts[issue]}</strong> {ISSUE_NAMES[issue]}
+            </button>
           </li>
         ))}
       </ul>

@@ -1,6 +1,6 @@
 /** Actions on a host: cordon, drain, maintenance, removal. Actions without permission are hidden. */
 
-import { useState } from 'react';
+import { useEffect, useState } from 'react';
 import { useLocation } from 'wouter';
 import { MAINTENANCE_TAINT, taintText } from '../../shared/kube/nodes/node-change.js';
 import type { Node } from '../../shared/kube/nodes/node-types.js';
@@ -13,6 +13,7 @@ import { type Confirmation, ConfirmDialog } from '../layout/confirm-dialog.js';
 import controls from '../layout/controls.module.css';
 import { HostEffectText } from '../layout/effect-text.js';
 import { CopyCommand } from '../layout/text/copy-command.js';
+import { useUrlQuery } from '../layout/use-url-query.js';
 import { drain, planDrain } from './drain-host.js';
 
 export function HostActions({ node, pods }: { node: Node; pods: readonly Pod[] }) {
@@ -26,8 +27,14 @@ export function HostActions({ node, pods }: { node: Node; pods: readonly Pod[] }
   const isCordoned = node.spec?.unschedulable === true;
   const isInMaintenance = node.spec?.taints?.some(({ key }) => key === MAINTENANCE_TAINT.key) ?? false;
   const plan = planDrain(pods);
-  const button = (text: string, asked: Confirmation) => (
-    <button type="button" className={controls.button} onClick={() => setQuestion(asked)}>
+  useAddressedAction({ node, mayChange, mayEvict, plan }, setQuestion, () => setDraining(true));
+  const button = (text: string, asked: Confirmation, isDangerous = false) => (
+    <button
+      type="button"
+      className={controls.button}
+      {...(isDangerous ? { 'data-danger': true } : {})}
+      onClick={() => setQuestion(asked)}
+    >
       {text}
     </button>
   );
@@ -49,7 +56,8 @@ export function HostActions({ node, pods }: { node: Node; pods: readonly Pod[] }
         {mayDelete &&
           button(
             'Remove',
-            removeQuestion(node, mayRevoke, () => navigate('/')),
+            removeQuestion(node, mayRevoke, () => navigate('/hosts')),
+            true,
           )}
       </div>
       {isDraining && isCordoned && (
@@ -62,6 +70,31 @@ export function HostActions({ node, pods }: { node: Node; pods: readonly Pod[] }
       {question && <ConfirmDialog question={question} onClose={() => setQuestion(undefined)} />}
     </>
   );
+}
+
+interface Offered {
+  node: Node;
+  mayChange: boolean;
+  mayEvict: boolean;
+  plan: ReturnType<typeof planDrain>;
+}
+
+/** `?act=cordon` in the address, which the palette sets, opens the confirmation of the action. */
+function useAddressedAction(
+  { node, mayChange, mayEvict, plan }: Offered,
+  ask: (question: Confirmation) => void,
+  onDrain: () => void,
+): void {
+  const [query, setQuery] = useUrlQuery();
+  const act = query.get('act');
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the address opens the confirmation once
+  useEffect(() => {
+    if (act === null || !mayChange) return;
+    if (act === 'cordon' || act === 'uncordon') ask(cordonQuestion(node, act === 'cordon'));
+    if (act === 'maintenance') ask(maintenanceQuestion(node, true));
+    if (act === 'drain' && mayEvict) ask(drainQuestion(node, plan, onDrain));
+    setQuery('act', '');
+  }, [act, mayChange]);
 }
 
 function cordonQuestion({ metadata: { name } }: Node, unschedulable: boolean): Confirmation {

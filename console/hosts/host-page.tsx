@@ -33,13 +33,11 @@ export function HostPage() {
   return (
     <PageShell title={`${name} – Hosts`}>
       <p>
-        <Link href="/">Fleet</Link>
+        <Link href="/hosts">Hosts</Link>
       </p>
       {!(node && isKnown) && <h1>{name}</h1>}
       {(nodes.phase === 'loading' || !isKnown) && <p role="status">Loading…</p>}
-      {nodes.phase === 'refused' && (
-        <p role="alert">You are not allowed to read this host: {nodes.error?.message}</p>
-      )}
+      {nodes.phase === 'refused' && <p role="alert">You are not allowed to read this host.</p>}
       {nodes.phase === 'live' && !node && <p>This host does not exist. It may have been removed.</p>}
       {node && isKnown && (
         <HostTimes {...(node.metadata.labels ? { labels: node.metadata.labels } : {})}>

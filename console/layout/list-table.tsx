@@ -7,13 +7,15 @@ import table from './table.module.css';
 interface ListTableProps {
   label: string;
   columns: readonly string[];
+  /** True if the cells of a row wrap on phones. For cells that are understood without their header. */
+  wraps?: boolean;
   children: ReactNode;
 }
 
-export function ListTable({ label, columns, children }: ListTableProps) {
+export function ListTable({ label, columns, wraps = false, children }: ListTableProps) {
   return (
     <TableCard label={label}>
-      <table className={table.table}>
+      <table className={wraps ? `${table.table} ${table.wraps}` : table.table}>
         <thead>
           <tr>
             {columns.map((name) => (

@@ -6,6 +6,7 @@ import type { Host } from '../../shared/kube/fleet/host-types.js';
 import { countText } from '../../shared/kube/objects/meta.js';
 import { useLiveList } from '../api/live-list.js';
 import { ListTable } from '../layout/list-table.js';
+import { NotAllowed } from '../layout/not-allowed.js';
 import { RelativeTime } from '../layout/time/relative-time.js';
 import classes from './onboarding.module.css';
 
@@ -13,7 +14,7 @@ const HOSTS = '/apis/fleet.everynode.dev/v1/hosts';
 const MAX_ITEMS = 20;
 
 export function JoinedHosts() {
-  const { objects, phase, error } = useLiveList<Host>(HOSTS);
+  const { objects, phase } = useLiveList<Host>(HOSTS);
   // Hosts at the time when the page was opened. Compared by name, because clocks differ and timestamps only have
   // seconds.
   const [present, setPresent] = useState<ReadonlySet<string>>();
@@ -29,7 +30,7 @@ export function JoinedHosts() {
     <section className={classes.part} aria-label="Joined hosts">
       <h2>Joined hosts</h2>
       {phase === 'loading' && <p role="status">Loading hosts…</p>}
-      {phase === 'refused' && <p role="alert">You are not allowed to list hosts: {error?.message}</p>}
+      {phase === 'refused' && <NotAllowed what="hosts" resource="hosts.fleet.everynode.dev" />}
       {phase === 'live' && (
         <p role="status">
           {countText(objects.length, 'host')} in the fleet, {since} joined since you opened this page.

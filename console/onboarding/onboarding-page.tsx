@@ -1,4 +1,4 @@
-/** Onboarding page: join command, hosts that wait for approval, and joined hosts. */
+/** Page to add hosts: join command, hosts that wait for approval, and joined hosts. */
 import type { JoinAddress } from '../../shared/kube/access/join-command.js';
 import { ACCESS, useAreChecksLoaded, useIsAllowed } from '../api/access-checks.js';
 import { useApiResource } from '../api/use-api-resource.js';
@@ -18,15 +18,15 @@ export function OnboardingPage() {
   const isKnown = useAreChecksLoaded([ACCESS.makeTokens, ACCESS.readSecrets]);
   if (!isKnown || !(address || problem)) {
     return (
-      <PageShell title="Onboarding">
-        <h1>Onboarding</h1>
+      <PageShell title="Add hosts">
+        <h1>Add hosts</h1>
         <p role="status">Loading…</p>
       </PageShell>
     );
   }
   return (
-    <PageShell title="Onboarding">
-      <h1>Onboarding</h1>
+    <PageShell title="Add hosts">
+      <h1>Add hosts</h1>
       {problem && <p role="alert">{problem}</p>}
       {mayMake && address && <JoinForm address={address} />}
       {!mayMake && (

@@ -3,7 +3,6 @@
 import { useState } from 'react';
 import {
   type CertificateSigningRequest,
-  KUBELET_CLIENT_SIGNER,
   REQUESTED_NODE_ANNOTATION,
   requestPhase,
   withApprovalDecision,
@@ -11,6 +10,7 @@ import {
 import { countText } from '../../shared/kube/objects/meta.js';
 import { ACCESS, useIsAllowed } from '../api/access-checks.js';
 import { requestApi } from '../api/api-call.js';
+import { JOIN_REQUESTS, SIGNING_REQUESTS } from '../api/join-requests.js';
 import { useLiveList } from '../api/live-list.js';
 import { type Confirmation, ConfirmDialog } from '../layout/confirm-dialog.js';
 import controls from '../layout/controls.module.css';
@@ -19,14 +19,11 @@ import { CopyCommand } from '../layout/text/copy-command.js';
 import { RelativeTime } from '../layout/time/relative-time.js';
 import classes from './onboarding.module.css';
 
-const REQUESTS = '/apis/certificates.k8s.io/v1/certificatesigningrequests';
-const PATH = `${REQUESTS}?fieldSelector=${encodeURIComponent(`spec.signerName=${KUBELET_CLIENT_SIGNER}`)}`;
-
 type Decision = 'Approved' | 'Denied';
 
 /** `isAsked` is true if new hosts need approval. The section is then also shown when it is empty. */
 export function PendingHosts({ isAsked }: { isAsked: boolean }) {
-  const { objects, phase } = useLiveList<CertificateSigningRequest>(PATH);
+  const { objects, phase } = useLiveList<CertificateSigningRequest>(JOIN_REQUESTS);
   const mayDecide = useIsAllowed(ACCESS.approve);
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
   const [question, setQuestion] = useState<Confirmation>();
@@ -142,7 +139,7 @@ function questionFor(decision: Decision, waiting: readonly CertificateSigningReq
 async function decide(waiting: CertificateSigningRequest, decision: Decision): Promise<void> {
   const time = `${new Date().toISOString().slice(0, 19)}Z`;
   const body = withApprovalDecision(waiting, decision, 'the console', time);
-  await requestApi(`${REQUESTS}/${waiting.metadata.name}/approval`, { method: 'PUT', body });
+  await requestApi(`${SIGNING_REQUESTS}/${waiting.metadata.name}/approval`, { method: 'PUT', body });
 }
 
 function nodeOf({ metadata }: CertificateSigningRequest): string {

@@ -53,7 +53,7 @@ export function CommandPalette({ onClose, onHelp }: CommandPaletteProps) {
         aria-expanded="true"
         aria-controls={`${id}-list`}
         aria-activedescendant={items[chosen] ? `${id}-${chosen}` : undefined}
-        placeholder="Page, host, DaemonSet, rollout…"
+        placeholder="Page, host or rollout, or an action: cordon node-37"
         autoComplete="off"
         spellCheck={false}
         value={typed}

@@ -1,7 +1,7 @@
 /** List of keyboard shortcuts. */
 import { useEffect, useRef, useState } from 'react';
 import controls from '../layout/controls.module.css';
-import { NAV_ITEMS } from '../layout/shell/navigation.js';
+import { NAV_PLACES } from '../layout/shell/navigation.js';
 import table from '../layout/table.module.css';
 import classes from './help-sheet.module.css';
 import { areSingleKeysEnabled, setSingleKeys } from './single-keys.js';
@@ -9,8 +9,8 @@ import { areSingleKeysEnabled, setSingleKeys } from './single-keys.js';
 const KEYS: readonly [keys: string, what: string][] = [
   ['Ctrl K, ⌘ K', 'Go to a page, host, DaemonSet or rollout'],
   ['?', 'This sheet'],
-  ['/', 'Filter of the fleet'],
-  ...NAV_ITEMS.map(({ key, name }): [string, string] => [`g ${key}`, name]),
+  ['/', 'Filter of the list'],
+  ...NAV_PLACES.map(({ key, name }): [string, string] => [`g ${key}`, name]),
   ['Tab, Shift Tab', 'Next or previous control'],
   ['Escape', 'Close the dialog'],
 ];

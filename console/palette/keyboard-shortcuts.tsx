@@ -1,7 +1,7 @@
 /** Keyboard shortcuts: Ctrl-K, and single keys outside of text fields. */
 import { lazy, Suspense, useEffect, useState } from 'react';
 import { useLocation } from 'wouter';
-import { NAV_ITEMS } from '../layout/shell/navigation.js';
+import { NAV_PLACES } from '../layout/shell/navigation.js';
 import { OPEN_PALETTE } from '../layout/shell/page-shell.js';
 import { areSingleKeysEnabled } from './single-keys.js';
 
@@ -27,7 +27,7 @@ export function KeyboardShortcuts() {
       if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target) || !areSingleKeysEnabled())
         return;
       if (document.querySelector('dialog[open]')) return;
-      const place = NAV_ITEMS.find(({ key }) => key === event.key);
+      const place = NAV_PLACES.find(({ key }) => key === event.key);
       if (place && event.timeStamp - prefixAt < SECOND_KEY_MS) navigate(place.path);
       prefixAt = event.key === 'g' ? event.timeStamp : Number.NEGATIVE_INFINITY;
       if (event.key === '?') setOpen('help');

@@ -1,6 +1,6 @@
 /** Items of the command palette for the typed text. Pure. */
 import type { KubeObject } from '../../shared/kube/objects/meta.js';
-import { NAV_ITEMS } from '../layout/shell/navigation.js';
+import { NAV_PLACES } from '../layout/shell/navigation.js';
 import { THEMES, type Theme } from '../layout/shell/theme-names.js';
 
 export type PaletteItem = { id: string; text: string; hint: string } & (
@@ -22,8 +22,41 @@ const MAX_ITEMS = 12;
 /** Syntax of host names. */
 const HOST_NAME = /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/;
 
-/** Returns matching items, best first. */
+/** Verbs of actions, each with its place in the address of the object's page. That page asks before it acts. */
+const HOST_VERBS = ['cordon', 'uncordon', 'drain', 'maintenance'] as const;
+const ROLLOUT_VERBS = ['approve', 'promote', 'pause', 'resume', 'freeze', 'abort', 'retry'] as const;
+
+/** Returns matching items, best first. `cordon node-37` and `approve till` are actions. */
 export function paletteItems(typed: string, objects: PaletteObjects): PaletteItem[] {
+  const [first = '', ...rest] = typed.trim().split(/\s+/);
+  const verb = first.toLowerCase();
+  return [...actionItems(verb, rest.join(' '), objects), ...placeItems(typed, objects)];
+}
+
+/** Returns the actions that the typed text names. Empty if the first word is no verb. */
+function actionItems(verb: string, target: string, { rollouts }: PaletteObjects): PaletteItem[] {
+  const hostVerb = HOST_VERBS.find((each) => each === verb);
+  if (hostVerb && HOST_NAME.test(target)) {
+    const text = `${capitalised(hostVerb)} ${target}…`;
+    return [{ id: `act ${verb}`, text, hint: 'host', go: `/hosts/${target}?act=${verb}` }];
+  }
+  const rolloutVerb = ROLLOUT_VERBS.find((each) => each === verb);
+  if (!rolloutVerb) return [];
+  return rollouts
+    .filter(({ metadata }) => target === '' || `${metadata.namespace}/${metadata.name}`.includes(target))
+    .slice(0, MAX_ITEMS)
+    .map((each) => {
+      const { id, text, go } = objectItem('rollout', '/rollouts', each);
+      const act = { id: `act ${id}`, text: `${capitalised(rolloutVerb)} ${text}…`, hint: 'rollout' };
+      return { ...act, go: `${go}?act=${verb}` };
+    });
+}
+
+function capitalised(word: string): string {
+  return word.charAt(0).toUpperCase() + word.slice(1);
+}
+
+function placeItems(typed: string, objects: PaletteObjects): PaletteItem[] {
   const words = typed.toLowerCase().split(/\s+/).filter(Boolean);
   const fits = ({ text, hint }: PaletteItem) => {
     const whole = `${text} ${hint}`.toLowerCase();
@@ -37,7 +70,7 @@ export function paletteItems(typed: string, objects: PaletteObjects): PaletteIte
 
 function everything({ daemonSets, rollouts, services, maySignOut }: PaletteObjects): PaletteItem[] {
   return [
-    ...NAV_ITEMS.map(({ path, name, key }) => ({ id: path, text: name, hint: `page · g ${key}`, go: path })),
+    ...NAV_PLACES.map(({ path, name, key }) => ({ id: path, text: name, hint: `page · g ${key}`, go: path })),
     ...daemonSets.map((each) => objectItem('DaemonSet', '/daemonsets', each)),
     ...rollouts.map((each) => objectItem('rollout', '/rollouts', each)),
     ...services.map((each) => objectItem('Service', '/services', each)),
@@ -52,7 +85,7 @@ function everything({ daemonSets, rollouts, services, maySignOut }: PaletteObjec
   ];
 }
 
-function objectItem(what: string, place: string, { metadata }: KubeObject): PaletteItem {
+function objectItem(what: string, place: string, { metadata }: KubeObject): PaletteItem & { go: string } {
   const { namespace = '', name } = metadata;
   const go = `${place}/${namespace}/${name}`;
   return { id: go, text: `${namespace}/${name}`, hint: what, go };
@@ -61,11 +94,11 @@ function objectItem(what: string, place: string, { metadata }: KubeObject): Pale
 /** Hosts are too many to list. Offers the typed text as a host name and as a filter. */
 function hostItems(typed: string): PaletteItem[] {
   if (typed === '') return [];
-  const filter = `/?filter=${encodeURIComponent(typed)}`;
+  const filter = `/hosts?filter=${encodeURIComponent(typed)}`;
   return [
     ...(HOST_NAME.test(typed)
       ? [{ id: 'host', text: `Host ${typed}`, hint: 'open its page', go: `/hosts/${typed}` }]
       : []),
-    { id: 'filter', text: `Hosts that match “${typed}”`, hint: 'fleet, filtered', go: filter },
+    { id: 'filter', text: `Hosts that match “${typed}”`, hint: 'hosts, filtered', go: filter },
   ];
 }

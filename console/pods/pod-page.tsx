@@ -35,7 +35,7 @@ export function PodPage() {
       </p>
       <h1>{name}</h1>
       {phase === 'loading' && <p role="status">Loading…</p>}
-      {phase === 'refused' && <p role="alert">You are not allowed to read this Pod: {error?.message}</p>}
+      {phase === 'refused' && <p role="alert">{error?.message}</p>}
       {phase === 'live' && !pod && <p>This Pod does not exist. Its DaemonSet may have replaced it.</p>}
       {pod && (
         <OnItsHost node={pod.spec.nodeName ?? ''}>

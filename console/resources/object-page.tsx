@@ -35,7 +35,7 @@ export function ObjectPage() {
       </p>
       <h1>{name}</h1>
       {phase === 'loading' && <p role="status">Loading…</p>}
-      {phase === 'refused' && <p role="alert">You are not allowed to read this: {error?.message}</p>}
+      {phase === 'refused' && <p role="alert">{error?.message}</p>}
       {phase === 'live' && !object && <p>This object does not exist.</p>}
       {object && (
         <>

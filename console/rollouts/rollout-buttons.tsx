@@ -1,25 +1,36 @@
 /** Buttons for actions on a rollout, with confirmation. Hidden without permission. */
-import { useState } from 'react';
+import { useEffect, useState } from 'react';
 import type { Rollout } from '../../shared/kube/rollouts/rollout-types.js';
 import { useIsAllowed } from '../api/access-checks.js';
 import { ConfirmDialog } from '../layout/confirm-dialog.js';
 import controls from '../layout/controls.module.css';
 import { CopyCommand } from '../layout/text/copy-command.js';
+import { useUrlQuery } from '../layout/use-url-query.js';
 import { type RolloutAction, rolloutActionCommand, sendRolloutAction } from './rollout-actions.js';
 
 const STEER = { verb: 'patch', group: 'fleet.everynode.dev', resource: 'rollouts' } as const;
 
-export function RolloutButtons({
-  rollout,
-  actions,
-}: {
+interface RolloutButtonsProps {
   rollout: Rollout;
   actions: readonly RolloutAction[];
-}) {
+  /** True if `?act=` in the address opens the confirmation of an action. At most one on a page. */
+  isAddressed?: boolean;
+}
+
+export function RolloutButtons({ rollout, actions, isAddressed = false }: RolloutButtonsProps) {
   const [selected, setSelected] = useState<RolloutAction>();
+  const [query, setQuery] = useUrlQuery();
+  const addressed = isAddressed ? query.get('act') : null;
   const { namespace = '' } = rollout.metadata;
   const maySteer = useIsAllowed({ ...STEER, namespace });
-  if (!maySteer || actions.length === 0) return null;
+  const asked = actions.find(({ verb }) => verb === addressed);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the address opens the confirmation once
+  useEffect(() => {
+    if (!maySteer || !asked) return;
+    setSelected(asked);
+    setQuery('act', '');
+  }, [maySteer, addressed, asked === undefined]);
+  if (!maySteer || (actions.length === 0 && !selected)) return null;
   return (
     <div className={controls.row}>
       {actions.map((action) => (

@@ -38,7 +38,7 @@ export function RolloutPage() {
       </p>
       <h1>{name}</h1>
       {phase === 'loading' && <p role="status">Loading…</p>}
-      {phase === 'refused' && <p role="alert">You are not allowed to read this: {error?.message}</p>}
+      {phase === 'refused' && <p role="alert">{error?.message}</p>}
       {phase === 'live' && !rollout && <p>There is no rollout of this DaemonSet.</p>}
       {rollout && !rollout.status && <p>The controller has not processed it yet.</p>}
       {rollout?.status && <RolloutDetails rollout={rollout} status={rollout.status} />}
@@ -84,7 +84,7 @@ function RolloutDetails({ rollout, status }: { rollout: Rollout; status: Rollout
             </>
           )}
         </p>
-        {!past && <RolloutButtons rollout={rollout} actions={actionsOfRollout(status)} />}
+        {!past && <RolloutButtons rollout={rollout} actions={actionsOfRollout(status)} isAddressed />}
         <p>
           <Link href={`/daemonsets/${namespace}/${past ?? name}`}>View DaemonSet and older versions</Link>
         </p>

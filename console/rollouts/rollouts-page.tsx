@@ -6,15 +6,15 @@ import {
   type Rollout,
   type RolloutPhase,
 } from '../../shared/kube/rollouts/rollout-types.js';
-import { useLiveList } from '../api/live-list.js';
+import { useScopedList } from '../api/namespace-choice.js';
 import controls from '../layout/controls.module.css';
 import { ListTable } from '../layout/list-table.js';
+import { NotAllowed } from '../layout/not-allowed.js';
 import { PageShell } from '../layout/shell/page-shell.js';
 import { rolloutStatus } from '../layout/status/object-status.js';
 import { StatusBadge } from '../layout/status/status-badge.js';
 import { CopyCommand } from '../layout/text/copy-command.js';
 import { RelativeTime } from '../layout/time/relative-time.js';
-import { ROLLOUTS } from './rollout-actions.js';
 import { rolloutVersions } from './rollout-versions.js';
 import { WaveBar } from './wave-bar.js';
 
@@ -33,8 +33,8 @@ const ORDER: readonly RolloutPhase[] = [
 ];
 
 export function RolloutsPage() {
-  const { objects, phase, error } = useLiveList<Rollout>(ROLLOUTS);
-  const { objects: revisions } = useLiveList<ControllerRevision>('/apis/apps/v1/controllerrevisions');
+  const { objects, phase, namespace } = useScopedList<Rollout>('/apis/fleet.everynode.dev/v1', 'rollouts');
+  const { objects: revisions } = useScopedList<ControllerRevision>('/apis/apps/v1', 'controllerrevisions');
   // Past rollouts are shown on the page of the current one.
   const present = objects.filter(({ metadata }) => metadata.labels?.[PAST_ROLLOUT_LABEL] === undefined);
   const rollouts = present.sort((a, b) => rank(a) - rank(b) || (nameOf(a) < nameOf(b) ? -1 : 1));
@@ -42,7 +42,14 @@ export function RolloutsPage() {
     <PageShell title="Rollouts">
       <h1>Rollouts</h1>
       {phase === 'loading' && <p role="status">Loading rollouts…</p>}
-      {phase === 'refused' && <p role="alert">You are not allowed to list rollouts: {error?.message}</p>}
+      {phase === 'refused' && (
+        <NotAllowed
+          what="rollouts"
+          resource="rollouts.fleet.everynode.dev"
+          namespace={namespace}
+          isNamespaced
+        />
+      )}
       {phase === 'live' && rollouts.length === 0 && (
         <p className={controls.card}>
           No rollouts. A DaemonSet that is selected by a <code>RolloutPolicy</code> gets one with its next
@@ -50,13 +57,13 @@ export function RolloutsPage() {
         </p>
       )}
       {rollouts.length > 0 && (
-        <ListTable label="Rollouts" columns={['DaemonSet', 'State', 'Version', 'Progress', 'Started']}>
+        <ListTable wraps label="Rollouts" columns={['DaemonSet', 'State', 'Version', 'Progress', 'Started']}>
           {rollouts.map((rollout) => (
             <Row key={nameOf(rollout)} rollout={rollout} version={rolloutVersions(rollout, revisions)} />
           ))}
         </ListTable>
       )}
-      <CopyCommand text="kubectl get rollouts -A" />
+      <CopyCommand text={`kubectl get rollouts ${namespace === undefined ? '-A' : `-n ${namespace}`}`} />
     </PageShell>
   );
 }

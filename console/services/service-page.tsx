@@ -30,7 +30,7 @@ export function ServicePage() {
       </p>
       <h1>{name}</h1>
       {phase === 'loading' && <p role="status">Loading…</p>}
-      {phase === 'refused' && <p role="alert">You are not allowed to read this: {error?.message}</p>}
+      {phase === 'refused' && <p role="alert">{error?.message}</p>}
       {phase === 'live' && !service && <p>There is no Service with this name.</p>}
       {service && <ServiceDetails service={service} />}
     </PageShell>

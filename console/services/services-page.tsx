@@ -2,9 +2,10 @@
 import { Link } from 'wouter';
 import type { EndpointSlice } from '../../shared/kube/services/endpoint-types.js';
 import { type Service, serviceKey } from '../../shared/kube/services/service-types.js';
-import { useLiveList } from '../api/live-list.js';
+import { useScopedList } from '../api/namespace-choice.js';
 import controls from '../layout/controls.module.css';
 import { ListTable } from '../layout/list-table.js';
+import { NotAllowed } from '../layout/not-allowed.js';
 import { PageShell } from '../layout/shell/page-shell.js';
 import { CopyCommand } from '../layout/text/copy-command.js';
 import { addressText, type EndpointCounts, endpointCounts, portsText } from './service-text.js';
@@ -12,14 +13,16 @@ import { addressText, type EndpointCounts, endpointCounts, portsText } from './s
 const COLUMNS = ['Namespace', 'Name', 'Type', 'Address', 'Ports', 'Ready endpoints'] as const;
 
 export function ServicesPage() {
-  const { objects, phase, error } = useLiveList<Service>('/api/v1/services');
-  const slices = useLiveList<EndpointSlice>('/apis/discovery.k8s.io/v1/endpointslices');
+  const { objects, phase, namespace } = useScopedList<Service>('/api/v1', 'services');
+  const slices = useScopedList<EndpointSlice>('/apis/discovery.k8s.io/v1', 'endpointslices');
   const counts = slices.phase === 'refused' ? undefined : endpointCounts(slices.objects);
   return (
     <PageShell title="Services">
       <h1>Services</h1>
       {phase === 'loading' && <p role="status">Loading…</p>}
-      {phase === 'refused' && <p role="alert">You are not allowed to list Services: {error?.message}</p>}
+      {phase === 'refused' && (
+        <NotAllowed what="Services" resource="services" namespace={namespace} isNamespaced />
+      )}
       {phase === 'live' && objects.length === 0 && (
         <p className={controls.card}>
           None yet. With a Service, Pods find the Pods of a DaemonSet by name: <code>kubectl apply -f</code>{' '}
@@ -33,7 +36,7 @@ export function ServicesPage() {
           ))}
         </ListTable>
       )}
-      <CopyCommand text="kubectl get services -A" />
+      <CopyCommand text={`kubectl get services ${namespace === undefined ? '-A' : `-n ${namespace}`}`} />
     </PageShell>
   );
 }

@@ -6,7 +6,8 @@ import controls from '../layout/controls.module.css';
 import { restoreReturnPath } from './return-path.js';
 import { SignInPage } from './sign-in-page.js';
 
-type SessionState = 'asking' | 'in' | 'out' | 'unreachable';
+/** `ended`: the user was signed in, and the session is gone. */
+type SessionState = 'asking' | 'in' | 'out' | 'ended' | 'unreachable';
 
 export function SignInGate({ children }: { children: ReactNode }) {
   const [state, setState] = useState<SessionState>('asking');
@@ -22,7 +23,7 @@ export function SignInGate({ children }: { children: ReactNode }) {
   }, []);
   useEffect(() => void ask(), [ask]);
   useEffect(() => {
-    const leave = () => setState('out');
+    const leave = () => setState((now) => (now === 'in' || now === 'ended' ? 'ended' : 'out'));
     addEventListener(SIGNED_OUT, leave);
     return () => removeEventListener(SIGNED_OUT, leave);
   }, []);
@@ -33,7 +34,10 @@ export function SignInGate({ children }: { children: ReactNode }) {
     case 'in':
       return children;
     case 'out':
-      return <SignInPage onSignedIn={() => void ask()} />;
+      return <SignInPage hasEnded={false} onSignedIn={() => void ask()} />;
+    case 'ended':
+      // Another user may sign in, for whom the known permissions do not hold.
+      return <SignInPage hasEnded onSignedIn={() => location.reload()} />;
     case 'unreachable':
       return (
         <main>

@@ -7,8 +7,14 @@ import controls from '../layout/controls.module.css';
 import { saveReturnPath } from './return-path.js';
 import classes from './sign-in-page.module.css';
 
-/** `onSignedIn` is called when the session exists. */
-export function SignInPage({ onSignedIn }: { onSignedIn: () => void }) {
+interface SignInPageProps {
+  /** True if the user was signed in until now. */
+  hasEnded: boolean;
+  /** Called when the session exists. */
+  onSignedIn: () => void;
+}
+
+export function SignInPage({ hasEnded, onSignedIn }: SignInPageProps) {
   const id = useId();
   const [token, setToken] = useState('');
   const [problem, setProblem] = useState(refusal);
@@ -32,7 +38,9 @@ export function SignInPage({ onSignedIn }: { onSignedIn: () => void }) {
   return (
     <main className={classes.page}>
       <form className={controls.card} onSubmit={(event) => void submit(event)}>
+        <title>Sign in – Everynode</title>
         <h1>Everynode</h1>
+        {hasEnded && <p role="status">Your session has ended. After signing in, this page is shown again.</p>}
         <div className={controls.field}>
           <label htmlFor={id}>Token</label>
           <input

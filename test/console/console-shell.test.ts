@@ -25,9 +25,28 @@ function suite(): void {
     assert.equal(await page.title(), 'Rollouts – Everynode');
   });
 
+  test('a slow link shows a heading before the script is there', async () => {
+    const { page } = await fixture.visit();
+    let load = (): void => undefined;
+    const mayLoad = new Promise<void>((resolve) => {
+      load = resolve;
+    });
+    await page.route(/\/console\/console-app-[A-Z0-9]+\.js$/, async (route) => {
+      await mayLoad;
+      await route.continue();
+    });
+    await page.goto(`${fixture.access.server}/console/`, { waitUntil: 'commit' });
+    await page.getByRole('heading', { name: 'Everynode' }).waitFor();
+    await page.getByText('Loading…').waitFor();
+    assert.equal(await page.getByLabel('Token').count(), 0);
+    load();
+    await page.getByLabel('Token').waitFor();
+    assert.equal(await page.title(), 'Sign in – Everynode');
+  });
+
   test('a page whose script cannot be loaded keeps the navigation, and appears when the coordinator is back', async () => {
     const page = await fixture.signedIn('');
-    await page.getByRole('heading', { name: 'Fleet' }).waitFor();
+    await page.getByRole('heading', { name: 'Overview' }).waitFor();
     await page.route(/\/console\/services-page|\/livez$/, (route) => route.abort());
     await page.getByRole('link', { name: 'Services' }).click();
     await page.getByText('The coordinator is unreachable. Hosts keep running.').waitFor();
@@ -41,7 +60,7 @@ function suite(): void {
 
   test('a script that an upgrade removed is said to be gone after one reload', async () => {
     const page = await fixture.signedIn('');
-    await page.getByRole('heading', { name: 'Fleet' }).waitFor();
+    await page.getByRole('heading', { name: 'Overview' }).waitFor();
     let loads = 0;
     page.on('load', () => {
       loads += 1;
@@ -50,8 +69,8 @@ function suite(): void {
     await page.getByRole('link', { name: 'Services' }).click();
     await page.getByRole('heading', { name: 'This page has failed' }).waitFor();
     assert.equal(loads, 1);
-    await page.getByRole('link', { name: 'Calendar' }).click();
-    await page.getByRole('heading', { name: 'Calendar' }).waitFor();
+    await page.getByRole('link', { name: 'Schedule' }).click();
+    await page.getByRole('heading', { name: 'Schedule' }).waitFor();
   });
 
   test('an edit that is not saved is dropped only if the user says so', async () => {
@@ -59,23 +78,23 @@ function suite(): void {
     await page.getByRole('link', { name: 'till' }).click();
     await page.getByRole('button', { name: 'Edit manifest' }).click();
     await page.getByRole('textbox', { name: 'Manifest as YAML' }).press('x');
-    const leave = () => page.getByRole('link', { name: 'Calendar' }).click();
+    const leave = () => page.getByRole('link', { name: 'Schedule' }).click();
     await answer(page, false, leave);
     assert.match(page.url(), /daemonsets\/default\/till/);
     await answer(page, false, () => page.goBack({ waitUntil: 'commit' }));
     await page.waitForURL(/daemonsets\/default\/till/);
     await page.getByRole('textbox', { name: 'Manifest as YAML' }).waitFor();
     await answer(page, true, leave);
-    await page.getByRole('heading', { name: 'Calendar' }).waitFor();
+    await page.getByRole('heading', { name: 'Schedule' }).waitFor();
   });
 
   test('Back removes the last filter of the fleet and stays on the page', async () => {
-    const page = await fixture.signedIn('');
+    const page = await fixture.signedIn('hosts');
     await page.getByRole('button', { name: /Healthy/ }).click();
     await page.waitForURL(/condition=healthy/);
     await page.goBack({ waitUntil: 'commit' });
     await page.waitForURL((url) => !url.search.includes('condition'));
-    await page.getByRole('heading', { name: 'Fleet' }).waitFor();
+    await page.getByRole('heading', { name: 'Hosts' }).waitFor();
   });
 
   test('an edit that was discarded or not begun is not asked about', async () => {
@@ -83,8 +102,8 @@ function suite(): void {
     await page.getByRole('textbox', { name: 'Manifest as YAML' }).press('x');
     await page.getByRole('button', { name: 'Discard changes' }).click();
     page.on('dialog', (dialog) => assert.fail(`the page asks: ${dialog.message()}`));
-    await page.getByRole('link', { name: 'Calendar' }).click();
-    await page.getByRole('heading', { name: 'Calendar' }).waitFor();
+    await page.getByRole('link', { name: 'Schedule' }).click();
+    await page.getByRole('heading', { name: 'Schedule' }).waitFor();
   });
 
   test('files are sent compressed to browsers that accept it', async () => {

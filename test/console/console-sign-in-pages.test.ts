@@ -81,7 +81,7 @@ function suite(): void {
     const { cert, key } = await personalCertificate(fleet);
     const clientCertificates = [{ origin: server, cert: Buffer.from(cert), key: Buffer.from(key) }];
     const page = await open({ clientCertificates });
-    await page.goto(`${server}/console/`);
+    await page.goto(`${server}/console/hosts`);
     await page.getByText('berta', { exact: true }).waitFor();
     await page.getByText('Signed in by client certificate').waitFor();
     assert.equal(await page.getByRole('button', { name: 'Sign out' }).count(), 0, 'it would end nothing');

@@ -92,7 +92,7 @@ function suite(): void {
   });
 
   test('the fleet page adds its counts up, shows an offline host within a second, and keeps filters in the URL', async () => {
-    const page = await fixture.signedIn();
+    const page = await fixture.signedIn('hosts');
     await page.getByText(`${NODES} hosts`).waitFor();
     await page.getByRole('button', { name: `${NODES} Healthy` }).waitFor();
     await runCommand(fleet, 'offline node-7');
@@ -101,7 +101,7 @@ function suite(): void {
     assert.match(page.url(), /condition=offline/);
     await runCommand(fleet, 'online node-7');
     await page.getByRole('button', { name: '0 Offline', exact: true }).waitFor();
-    await page.goto(`${server}/console/?filter=kubernetes.io/hostname%20in%20(node-3,node-4)`);
+    await page.goto(`${server}/console/hosts?filter=kubernetes.io/hostname%20in%20(node-3,node-4)`);
     await page.getByText('2 hosts').waitFor();
   });
 
@@ -138,7 +138,7 @@ function suite(): void {
     const wire = await throttledProxy(Number(new URL(server).port), 10_000_000);
     context.after(() => wire.close());
     const { page } = await fixture.visit();
-    await signIn(page, `https://127.0.0.1:${wire.port}`, token);
+    await signIn(page, `https://127.0.0.1:${wire.port}`, token, 'hosts');
     await page.getByText(`${NODES} hosts`).waitFor();
     wire.down();
     await page.getByRole('alert').getByText('The coordinator is unreachable').waitFor();
@@ -203,6 +203,7 @@ function suite(): void {
     await page.getByLabel('Token').waitFor();
     // Simulates a restarted coordinator, which has no sessions.
     await other.getByLabel('Token').waitFor();
+    await other.getByText('Your session has ended.').waitFor();
     await page.goto(`${server}/console/audit`);
     await page.getByLabel('Token').waitFor();
   });
@@ -216,7 +217,8 @@ function suite(): void {
       await signIn(page, server, token);
       const pods = await fleet.api.items<{ metadata: { name: string } }>('/api/v1/namespaces/default/pods');
       const pages: [path: string, name: string | RegExp][] = [
-        ['', 'Fleet'],
+        ['', 'Overview'],
+        ['hosts', 'Hosts'],
         ['hosts/node-2', 'node-2'],
         ['rollouts', 'Rollouts'],
         ['rollouts/default/till', 'till'],
@@ -225,8 +227,8 @@ function suite(): void {
         [`pods/default/${pods.items[0]?.metadata.name}`, /^till-/],
         [`logs?pods=default/${pods.items[0]?.metadata.name}`, 'Logs'],
         ['audit', 'Activity'],
-        ['calendar', 'Calendar'],
-        ['onboarding', 'Onboarding'],
+        ['calendar', 'Schedule'],
+        ['onboarding', 'Add hosts'],
         ['nowhere', 'Page not found'],
       ];
       for (const [path, name] of pages) {
@@ -236,7 +238,7 @@ function suite(): void {
         violations.push(...(await violationsOf(page)));
       }
       for (const show of Object.values(IN_FRONT)) {
-        await page.goto(`${server}/console/?sort=name`);
+        await page.goto(`${server}/console/hosts?sort=name`);
         await page.getByText(`${NODES} hosts`).waitFor();
         await show(page);
         violations.push(...(await violationsOf(page)));

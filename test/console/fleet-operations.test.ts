@@ -47,7 +47,7 @@ function suite(): void {
   };
 
   test('a label on selected hosts is previewed, reports a rejected host separately, and can be undone', async () => {
-    const page = await fixture.signedIn('?sort=name');
+    const page = await fixture.signedIn('hosts?sort=name');
     await choose(page, 'node-1', 'node-2', 'node-3');
     await page.getByText('3 hosts selected').waitFor();
     const refused = JSON.stringify({
@@ -116,7 +116,7 @@ function suite(): void {
     await page.getByText('Drained: only').waitFor();
     await page.getByRole('button', { name: 'Remove', exact: true }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
-    await page.getByRole('heading', { name: 'Fleet' }).waitFor();
+    await page.getByRole('heading', { name: 'Hosts' }).waitFor();
     await until(async () => (await fleet.api.send('GET', '/api/v1/nodes/node-5')).code === 404, {
       ...LIMITS,
       what: 'the Node to be gone',
@@ -159,7 +159,7 @@ function suite(): void {
   });
 
   test('selected hosts are revoked together, and a waiting host is denied', async () => {
-    const page = await fixture.signedIn('?sort=name');
+    const page = await fixture.signedIn('hosts?sort=name');
     await choose(page, 'node-11', 'node-12');
     await page.getByRole('button', { name: 'Revoke…' }).click();
     const dialog = page.getByRole('dialog', { name: 'Revoke: 2 hosts?' });

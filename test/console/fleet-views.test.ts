@@ -68,7 +68,7 @@ function suite(): void {
     const looker = await accountToken(fleet, 'looker');
     const { page } = await fixture.visit();
     const reviews = reviewsOf(page);
-    await signIn(page, server, looker);
+    await signIn(page, server, looker, 'hosts');
     await page.getByRole('link', { name: 'node-1', exact: true }).waitFor();
     // Two reviews: may the user change Nodes, and may the user bar keys.
     await reviews.answered(2);
@@ -125,14 +125,14 @@ function suite(): void {
     await page.getByRole('heading', { level: 1, name: 'till' }).waitFor();
     await page.keyboard.press('g');
     await page.keyboard.press('c');
-    await page.getByRole('heading', { level: 1, name: 'Calendar' }).waitFor();
+    await page.getByRole('heading', { level: 1, name: 'Schedule' }).waitFor();
     await page.keyboard.press('?');
     await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor();
     await page.keyboard.press('Escape');
     await page.getByRole('dialog').waitFor({ state: 'detached' });
     await page.keyboard.press('g');
-    await page.keyboard.press('f');
-    await page.getByRole('heading', { level: 1, name: 'Fleet' }).waitFor();
+    await page.keyboard.press('h');
+    await page.getByRole('heading', { level: 1, name: 'Hosts' }).waitFor();
     await page.getByRole('searchbox', { name: 'Filter' }).waitFor();
     await page.keyboard.press('/');
     await page.locator('input[type=search]:focus').waitFor();
@@ -141,14 +141,14 @@ function suite(): void {
   });
 
   test('columns, order and views are in the URL, and rows under the pointer keep their places', async () => {
-    const page = await fixture.signedIn('?sort=-name&columns=name,version,label:site');
+    const page = await fixture.signedIn('hosts?sort=-name&columns=name,version,label:site');
     await page.getByRole('columnheader', { name: 'site' }).waitFor();
     const first = page.getByRole('row').nth(1).getByRole('link');
     assert.equal(await first.textContent(), 'node-9');
     await page.getByText('Views', { exact: true }).click();
     await page.getByLabel('Name of this view').fill('by site');
     await page.getByRole('button', { name: 'Save view' }).click();
-    await page.goto(`${server}/console/`);
+    await page.goto(`${server}/console/hosts`);
     await page.getByText('Views', { exact: true }).click();
     await page.getByRole('button', { name: 'by site', exact: true }).click();
     await page.waitForURL(/label/);

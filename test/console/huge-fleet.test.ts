@@ -67,7 +67,7 @@ function suite(): void {
   };
 
   test('a fleet page with ten thousand hosts adds its counts up, draws few rows, filters, and opens a host', () =>
-    looking('?sort=name&group=site', (page) =>
+    looking('hosts?sort=name&group=site', (page) =>
       browseLargeFleet(page, {
         hosts: HOSTS,
         selector: 'site=site-3',
@@ -77,7 +77,7 @@ function suite(): void {
     ));
 
   test('an action on all hosts states their number before it starts', () =>
-    looking('?filter=site=site-3&sort=name', async (page) => {
+    looking('hosts?filter=site=site-3&sort=name', async (page) => {
       const bar = page.getByRole('region', { name: 'Chosen hosts' });
       await page.getByRole('checkbox', { name: `Select all ${OF_A_SITE}` }).check();
       await bar.getByText(`${OF_A_SITE} hosts selected`).waitFor();

@@ -1,5 +1,5 @@
 /**
- * `npm run screenshots -- [DIRECTORY [HOSTS]]`: pictures of every page of the console, in both themes, for desktop and
+ * `npm run screenshots -- [DIRECTORY [HOSTS]] [--pages NAMES]`: pictures of every page of the console, in both themes, for desktop and
  * phone, with a fleet in which a release has failed. They are for reviewers; the two pictures of the README are in
  * `console/screenshots`.
  */
@@ -7,7 +7,7 @@ import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Rollout } from '../../shared/kube/rollouts/rollout-types.js';
 import { until } from '../harness/basics/wait-until.js';
-import { accessOf, DESK, PHONE, signIn, startBrowser, visit } from '../harness/console/browser.js';
+import { accessOf, PHONE, signIn, startBrowser, visit } from '../harness/console/browser.js';
 import { npmScript, parseScriptArguments, wholeNumber } from '../harness/processes/npm-script.js';
 import { runCommand } from '../harness/simulated/simulated-actions.js';
 import { type SimulatedFleet, startSimulatedFleet } from '../harness/simulated/simulated-fleet-fixture.js';
@@ -18,15 +18,18 @@ const DAY_MS = 86_400_000;
 const FLEET_API = '/apis/fleet.everynode.dev/v1/namespaces/default';
 const DAEMON_SETS = '/apis/apps/v1/namespaces/default/daemonsets';
 const MERGE = 'application/merge-patch+json';
-const IN_README = new Set(['fleet-dark-desk', 'rollout-light-phone']);
+const IN_README = new Set(['overview-dark-desk', 'rollout-light-phone']);
+const SIZES = { desk: { width: 1440, height: 900 }, phone: PHONE };
 const LIMITS = { timeoutMs: 120_000 };
 
 const script = npmScript('screenshots', 'Takes pictures of every page of the console.')
   .argument('[directory]', 'where to', 'screenshots')
   .argument('[hosts]', 'number of hosts in the fleet', wholeNumber, 400);
+script.option('--pages <names>', 'only these pages, comma-separated');
 const {
   words: [place, nodes],
-} = await parseScriptArguments<object, [string, number]>(script);
+  options,
+} = await parseScriptArguments<{ pages?: string }, [string, number]>(script);
 const directory = resolve(place);
 mkdirSync(directory, { recursive: true });
 const fleet = await startSimulatedFleet(nodes);
@@ -42,7 +45,8 @@ try {
     '/api/v1/namespaces/default/pods?fieldSelector=spec.nodeName%3Dnode-2',
   );
   const pages: [name: string, path: string, heading: string | RegExp][] = [
-    ['fleet', '?group=site', 'Fleet'],
+    ['overview', '', 'Overview'],
+    ['hosts', 'hosts?group=site', 'Hosts'],
     ['host', 'hosts/node-2', 'node-2'],
     ['rollouts', 'rollouts', 'Rollouts'],
     ['rollout', 'rollouts/default/till', 'till'],
@@ -52,19 +56,21 @@ try {
     ['pod', `pods/default/${pods.items[0]?.metadata.name}`, /^till-/],
     ['services', 'services', 'Services'],
     ['service', 'services/default/till', 'till'],
-    ['calendar', 'calendar', 'Calendar'],
-    ['onboarding', 'onboarding', 'Onboarding'],
+    ['calendar', 'calendar', 'Schedule'],
+    ['onboarding', 'onboarding', 'Add hosts'],
     ['audit', 'audit', 'Activity'],
   ];
+  const only = options.pages?.split(',');
+  const shown = pages.filter(([name]) => only?.includes(name) ?? true);
   const { server, token } = accessOf(fleet.kubeconfig);
   for (const theme of ['light', 'dark'] as const) {
-    for (const [size, viewport] of Object.entries({ desk: DESK, phone: PHONE })) {
+    for (const [size, viewport] of Object.entries(SIZES)) {
       const { page, context } = await visit(browser, viewport, theme);
       await page.goto(`${server}/console/`);
       await page.getByLabel('Token').waitFor();
       await page.screenshot({ path: join(directory, `sign-in-${theme}-${size}.png`) });
       await signIn(page, server, token);
-      for (const [name, path, heading] of pages) {
+      for (const [name, path, heading] of shown) {
         await page.goto(`${server}/console/${path}`);
         await page.getByRole('heading', { level: 1, name: heading }).waitFor();
         await page.getByText('Loading').first().waitFor({ state: 'detached' });
@@ -75,7 +81,7 @@ try {
       await context.close();
     }
   }
-  process.stdout.write(`${directory}: ${(pages.length + 1) * 4} screenshots\n`);
+  process.stdout.write(`${directory}: ${(shown.length + 1) * 4} screenshots\n`);
 } finally {
   await browser.close();
   await fleet.stop();
@@ -124,7 +130,7 @@ async function failARelease({ api }: SimulatedFleet): Promise<void> {
     return found.status?.numberReady === nodes;
   };
   await until(ready, { ...LIMITS, what: 'all Pods ready' });
-  await runCommand(fleet, 'offline node-11,node-17,node-23,node-31,node-37');
+  await runCommand(fleet, `offline node-11,node-17,node-23,${hostsOfLastSite().join()}`);
   const crashing = template('registry.example/till:1.5.0', { 'simulate.everynode.dev/fail': 'true' });
   await api.request('PATCH', `${DAEMON_SETS}/till`, { spec: { template: crashing } }, MERGE);
   const failed = async () => {
@@ -132,6 +138,15 @@ async function failARelease({ api }: SimulatedFleet): Promise<void> {
     return (rollout.body as Rollout).status?.phase === 'Failed';
   };
   await until(failed, { ...LIMITS, what: 'the release to fail' });
+}
+
+/** All hosts of one site but the first, so that the site is offline. */
+function hostsOfLastSite(): string[] {
+  const numbers = Array.from({ length: nodes }, (_, index) => index + 1);
+  return numbers
+    .filter((number) => number % SITES.length === 0)
+    .slice(1)
+    .map((number) => `node-${number}`);
 }
 
 function freezeInThreeDays(): { from: string; to: string } {

@@ -44,7 +44,7 @@ function suite(): void {
 
   test('the palette finds a Service, and g s opens the list', async () => {
     const page = await fixture.signedIn('');
-    await page.getByRole('heading', { name: 'Fleet' }).waitFor();
+    await page.getByRole('heading', { name: 'Overview' }).waitFor();
     await page.keyboard.press('g');
     await page.keyboard.press('s');
     await page.getByRole('heading', { name: 'Services' }).waitFor();

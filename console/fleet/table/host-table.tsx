@@ -4,6 +4,10 @@ import { useMemo, useRef, useState } from 'react';
 import { Link } from 'wouter';
 import type { Host } from '../../../shared/kube/fleet/host-types.js';
 import { ScrollFrame } from '../../layout/scroll-frame.js';
+import { hostHealth } from '../../layout/status/host-health.js';
+import { hostStatus } from '../../layout/status/object-status.js';
+import { StatusBadge } from '../../layout/status/status-badge.js';
+import { RelativeTime } from '../../layout/time/relative-time.js';
 import { useFrozenValue } from '../../layout/use-frozen-value.js';
 import { type HostColumn, type Sort, toggledSort } from './host-columns.js';
 import { HostSorting } from './host-sorting.js';
@@ -140,11 +144,21 @@ function Row({ host, columns, index, isSelected = false, onToggle }: RowProps) {
           />
         </td>
       )}
-      {columns.map(({ id, text }) => (
-        <td key={id}>{id === 'name' ? <Link href={`/hosts/${name}`}>{name}</Link> : text(host)}</td>
+      {columns.map((column) => (
+        <td key={column.id}>
+          <Cell host={host} column={column} />
+        </td>
       ))}
     </tr>
   );
+}
+
+function Cell({ host, column: { id, text } }: { host: Host; column: HostColumn }) {
+  const { name } = host.metadata;
+  if (id === 'name') return <Link href={`/hosts/${name}`}>{name}</Link>;
+  if (id === 'condition') return <StatusBadge status={hostStatus(hostHealth(host))} />;
+  if (id === 'since') return host.status.since ? <RelativeTime at={host.status.since} /> : null;
+  return text(host);
 }
 
 function Spacer({ height, columns }: { height: number; columns: number }) {

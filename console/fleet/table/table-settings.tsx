@@ -80,7 +80,7 @@ function SavedViews() {
                 type="button"
                 className={controls.button}
                 aria-current={view.query === query}
-                onClick={() => navigate(view.query ? `/?${view.query}` : '/')}
+                onClick={() => navigate(view.query ? `/hosts?${view.query}` : '/hosts')}
               >
                 {view.name}
               </button>

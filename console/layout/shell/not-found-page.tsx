@@ -7,7 +7,7 @@ export function NotFoundPage() {
     <PageShell title="Page not found">
       <h1>Page not found</h1>
       <p>
-        The URL is wrong, or the object was removed. <Link href="/">Go to the fleet</Link>
+        The URL is wrong, or the object was removed. <Link href="/">Go to the overview</Link>
       </p>
     </PageShell>
   );

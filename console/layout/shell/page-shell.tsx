@@ -1,31 +1,21 @@
 /** Layout of all pages: navigation, and banners for the coordinator and for several of them. */
-import { type ReactNode, useEffect, useRef } from 'react';
-import { Link, useRoute } from 'wouter';
+import { Search } from 'lucide-react';
+import type { ReactNode } from 'react';
+import { Link, useLocation } from 'wouter';
 import type { Coordinator } from '../../../shared/kube/fleet/coordinator-types.js';
 import { useIsCoordinatorLost } from '../../api/coordinator-contact.js';
 import { hasCluster, problemsOf, useKnownCoordinators } from '../../api/known-coordinators.js';
-import { NAV_ITEMS, type NavItem as PlaceOf } from './navigation.js';
+import controls from '../controls.module.css';
+import { BottomBar } from './bottom-bar.js';
+import { NamespaceSelect } from './namespace-select.js';
+import { ADD_HOST, isAtItem, NAV_ITEMS, type NavItem, type NavSection } from './navigation.js';
 import classes from './page-shell.module.css';
 import { UserMenu } from './user-menu.js';
 
 /** Window event that opens the command palette. */
 export const OPEN_PALETTE = 'everynode-palette';
 
-function Place({ place: { path, name } }: { place: PlaceOf }) {
-  const [isHere] = useRoute(path);
-  const item = useRef<HTMLLIElement>(null);
-  // On phones the navigation scrolls horizontally.
-  useEffect(() => {
-    if (isHere) item.current?.scrollIntoView({ block: 'nearest', inline: 'center' });
-  }, [isHere]);
-  return (
-    <li ref={item}>
-      <Link href={path} aria-current={isHere ? 'page' : undefined}>
-        {name}
-      </Link>
-    </li>
-  );
-}
+const SECTIONS: readonly NavSection[] = ['Fleet', 'Workloads', 'Operations'];
 
 interface PageShellProps {
   /** Title of the browser's tab, before the product's name. */
@@ -37,7 +27,7 @@ interface PageShellProps {
 export function PageShell({ title, children }: PageShellProps) {
   const isLost = useIsCoordinatorLost();
   const coordinators = useKnownCoordinators();
-  const places = NAV_ITEMS.filter(({ needsCluster }) => !needsCluster || hasCluster(coordinators));
+  const items = NAV_ITEMS.filter(({ needsCluster }) => !needsCluster || hasCluster(coordinators));
   return (
     <>
       <title>{`${title} – Everynode`}</title>
@@ -52,31 +42,82 @@ export function PageShell({ title, children }: PageShellProps) {
       )}
       {!isLost && <ClusterBanner coordinators={coordinators} />}
       <div className={classes.shell}>
-        <nav className={classes.nav} aria-label="Main">
-          <Link href="/" className={classes.brand}>
-            Everynode
-          </Link>
-          <ul className={classes.links}>
-            {places.map((place) => (
-              <Place key={place.path} place={place} />
-            ))}
-          </ul>
-          <button
-            type="button"
-            className={classes.palette}
-            aria-keyshortcuts="Control+K Meta+K"
-            onClick={() => dispatchEvent(new CustomEvent(OPEN_PALETTE))}
-          >
-            Go to… <kbd>Ctrl K</kbd>
-          </button>
-          <UserMenu />
-        </nav>
+        <SideBar items={items} />
         <main className={classes.main} id="main" tabIndex={-1}>
+          <SectionTabs items={items} />
           {children}
         </main>
+        <BottomBar items={items} onSearch={openPalette} />
       </div>
     </>
   );
+}
+
+function SideBar({ items }: { items: readonly NavItem[] }) {
+  return (
+    <nav className={classes.nav} aria-label="Main">
+      <Link href="/" className={classes.brand}>
+        <img src="/console/icon.svg" alt="" width="22" height="22" />
+        Everynode
+      </Link>
+      <button
+        type="button"
+        className={classes.palette}
+        aria-keyshortcuts="Control+K Meta+K"
+        onClick={openPalette}
+      >
+        <Search aria-hidden="true" /> Go to… <kbd>Ctrl K</kbd>
+      </button>
+      <NamespaceSelect />
+      {SECTIONS.map((section) => (
+        <div key={section} className={classes.section}>
+          {section !== 'Fleet' && <p className={classes.heading}>{section}</p>}
+          <ul className={classes.links}>
+            {items
+              .filter((item) => item.section === section)
+              .map((item) => (
+                <li key={item.path}>
+                  <ItemLink item={item} />
+                </li>
+              ))}
+          </ul>
+        </div>
+      ))}
+      <Link href={ADD_HOST.path} className={`${controls.button} ${classes.add}`}>
+        <ADD_HOST.icon aria-hidden="true" /> {ADD_HOST.name}
+      </Link>
+      <UserMenu />
+    </nav>
+  );
+}
+
+function ItemLink({ item }: { item: NavItem }) {
+  const [at] = useLocation();
+  return (
+    <Link href={item.path} aria-current={isAtItem(item, at) ? 'page' : undefined}>
+      <item.icon aria-hidden="true" /> {item.name}
+    </Link>
+  );
+}
+
+/** On phones, the bottom bar has one entry for all workloads. Their pages link to each other here. */
+function SectionTabs({ items }: { items: readonly NavItem[] }) {
+  const [at] = useLocation();
+  const here = items.find(({ path }) => path === at);
+  if (here?.section !== 'Workloads') return null;
+  return (
+    <nav className={classes.tabs} aria-label="Workloads">
+      {items
+        .filter(({ section }) => section === here.section)
+        .map((item) => (
+          <ItemLink key={item.path} item={item} />
+        ))}
+    </nav>
+  );
+}
+
+function openPalette(): void {
+  dispatchEvent(new CustomEvent(OPEN_PALETTE));
 }
 
 /** Names the first error of the coordinators and of etcd. The page of coordinators has all of them. */

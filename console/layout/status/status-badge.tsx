@@ -23,6 +23,16 @@ const ICONS: Readonly<Record<StatusTone, LucideIcon>> = {
   over: Circle,
 };
 
+/** The icon of a tone alone, next to words that say the state. */
+export function StatusIcon({ tone }: { tone: StatusTone }) {
+  const Icon = ICONS[tone];
+  return (
+    <span className={classes.badge} data-tone={tone}>
+      <Icon className={classes.icon} aria-hidden="true" />
+    </span>
+  );
+}
+
 /** `children` follow the word, for example since when. */
 export function StatusBadge({ status, children }: { status: ShownStatus; children?: ReactNode }) {
   const Icon = ICONS[status.tone];

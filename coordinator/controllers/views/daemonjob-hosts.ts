@@ -169,7 +169,7 @@ export class DaemonJobHostView {
     return names;
   }
 
-  /** States are those of the controller, except that a host that may start counts as waiting. */
+  /** States are those of the controller, except that a host that may start, or has its Pod ahead of time, counts as waiting. */
   #stateReader(job: DaemonJob): (name: string, objects: HostObjects) => JobHostState | undefined {
     const placement = compilePlacement(job.spec.template.spec);
     const isFinished = daemonJobFinishedAs(job) !== undefined;
@@ -186,7 +186,7 @@ export class DaemonJobHostView {
         now,
       );
       if (state.kind === 'NotEligible') return undefined;
-      return state.kind === 'Ready' ? 'Waiting' : state.kind;
+      return state.kind === 'Ready' || state.kind === 'Assigned' ? 'Waiting' : state.kind;
     };
   }
 }

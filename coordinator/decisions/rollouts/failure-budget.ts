@@ -34,5 +34,5 @@ function beyond(
   const allowed = scaledAmount(maxFailed, sum(waves, 'nodes'), Math.floor);
   if (failed <= allowed) return undefined;
   const within = withinSeconds === undefined ? '' : ` within ${withinSeconds} s`;
-  return `${countText(failed, 'node has failed', 'nodes have failed')}${within}, ${allowed} may`;
+  return `${countText(failed, 'host')} failed${within}; the limit is ${allowed}`;
 }

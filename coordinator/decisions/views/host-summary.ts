@@ -9,7 +9,7 @@ import { CLOCK_SKEWED } from '../nodes/clock-skew.js';
 import { linkDown } from '../nodes/link-end.js';
 import { contactOf } from '../nodes/node-contact.js';
 import { CONNECTED } from '../nodes/status-merge.js';
-import { podProgress } from '../reasons/pod-progress.js';
+import { podFailureReason, podProgress } from '../reasons/pod-progress.js';
 
 const MOST_FAILING = 3;
 const PRESSURES: ReadonlySet<string> = new Set([
@@ -113,11 +113,21 @@ function podFacts(pods: readonly Pod[]): Pick<HostStatus, 'pods' | 'failing'> {
     if (pod.metadata.deletionTimestamp) continue;
     const { code, because } = podProgress(pod);
     if (code === 'Running') ready += 1;
-    const { namespace = '', name } = pod.metadata;
-    if (code === 'Failing' || code === 'BackOff') failing.push({ namespace, name, message: because });
+    if (code === 'Failing' || code === 'BackOff') failing.push(failingPod(pod, because));
   }
   return {
     pods: { total: pods.length, ready, failing: failing.length },
     failing: failing.slice(0, MOST_FAILING),
+  };
+}
+
+function failingPod(pod: Pod, message: string): FailingPod {
+  const { namespace = '', name, ownerReferences } = pod.metadata;
+  const owner = ownerReferences?.find(({ controller }) => controller);
+  const since = findCondition(pod.status?.conditions, 'Ready')?.lastTransitionTime;
+  return {
+    ...{ namespace, name, message, reason: podFailureReason(pod) ?? 'Failed' },
+    ...(owner ? { owner: `${owner.kind}/${owner.name}` } : {}),
+    ...(since ? { since } : {}),
   };
 }

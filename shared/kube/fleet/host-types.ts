@@ -15,6 +15,12 @@ export interface FailingPod {
   namespace: string;
   name: string;
   message: string;
+  /** The cause in one word, such as `CrashLoopBackOff`, `ErrImagePull` or `Evicted`. Equal for hosts that fail alike. */
+  reason: string;
+  /** The controller of the Pod, such as `DaemonSet/till`. Absent without one. */
+  owner?: string;
+  /** Since when the Pod is not ready. */
+  since?: Timestamp;
 }
 
 export interface HostStatus {

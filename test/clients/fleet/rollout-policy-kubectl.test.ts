@@ -114,9 +114,9 @@ describe('RolloutPolicy by kubectl', () => {
     assert.deepEqual(await images(), { 'till:2': NODES - 3, 'till:3': 3 });
     assert.match(
       await kubectl.ok('get events --field-selector reason=RolloutFailed'),
-      /nodes have failed, 1 may/,
+      /hosts failed; the limit is 1/,
     );
-    const failure = /Warning +RolloutFailed .*rollout-controller +(DaemonSet till: )?\d nodes have failed/;
+    const failure = /Warning +RolloutFailed .*rollout-controller +(DaemonSet till: )?\d hosts failed/;
     for (const what of ['ds till', 'rollout till', 'rop gentle'])
       await untilPasses(async () => assert.match(await kubectl.ok(`describe ${what}`), failure, what));
     await kubectl.ok('rollout undo ds/till');

@@ -21,7 +21,7 @@ describe('budgets', () => {
       assert.ok(first);
       await rolling.crash(first);
       await rolling.expectStatus('Failed', 'canary', 2);
-      assert.match(rolling.status?.failure ?? '', /wave canary: 1 node has failed, 0 may/);
+      assert.match(rolling.status?.failure ?? '', /wave canary: 1 host failed; the limit is 0/);
     },
   );
 
@@ -83,7 +83,7 @@ describe('hosts that are updated after completion', () => {
       await rolling.expectStatus('Completed', 'rest', 7);
       await crashNewest();
       await rolling.expectStatus('Failed', 'rest', 5);
-      assert.match(rolling.status?.failure ?? '', /among late nodes: 2 nodes have failed, 1 may/);
+      assert.match(rolling.status?.failure ?? '', /among late nodes: 2 hosts failed; the limit is 1/);
       assert.deepEqual(rolling.images, { 'app:1': 5, 'app:2': 5 });
       await fleet.restartController();
       await rolling.advance(3_600_000);

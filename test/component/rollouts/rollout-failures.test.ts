@@ -27,7 +27,7 @@ describe('failures', () => {
       await rolling.expectStatus('Progressing', 'canary', 3);
       await rolling.crash(second);
       await rolling.expectStatus('Failed', 'canary', 3);
-      assert.match(rolling.status?.failure ?? '', /2 nodes have failed, 1 may/);
+      assert.match(rolling.status?.failure ?? '', /2 hosts failed; the limit is 1/);
       assert.ok(isConditionTrue(rolling.status?.conditions, 'Stalled'));
       assert.ok(fleet.events.some((event) => event.startsWith('Warning RolloutFailed')));
       await fleet.restartController();

@@ -67,7 +67,7 @@ describe('incremental fleet counts', () => {
           hosts.length,
         );
         const dark = hosts.filter(({ status }) => status.state === 'Unknown').length;
-        assert.equal(counts.issues.offline, dark);
+        assert.equal(counts.conditions.offline, dark);
       }
     };
     fc.assert(fc.property(PICTURES, check));

@@ -69,7 +69,7 @@ const CASES: [string, Partial<SteeringRequest>, Partial<RolloutStatus>, string[]
     { phase: 'Completed' },
     ['abort: revision r2 is already completed: its hosts still roll back to revision r1'],
   ],
-  ['what failed', { verb: 'retry' }, { phase: 'Failed', failure: '2 nodes have failed' }, []],
+  ['what failed', { verb: 'retry' }, { phase: 'Failed', failure: '2 hosts failed; the limit is 1' }, []],
   ['what did not', { verb: 'retry' }, {}, ['retry: revision r2 has not failed: there is nothing to retry']],
   ['one of them', { verb: 'unskip', targets: ['a'] }, { steering: { handled: 0, skipped: ['a'] } }, []],
   [

@@ -100,6 +100,27 @@ test('Pods are counted, and up to three failing Pods are named with their reason
     ['a', 'b', 'c'],
   );
   assert.match(status.failing[0]?.message ?? '', /CrashLoopBackOff/);
+  assert.equal(status.failing[0]?.reason, 'CrashLoopBackOff');
+});
+
+test('a failing Pod names its controller and since when it is not ready, so that hosts can be grouped by cause', () => {
+  const crashing = pod('a', CRASHING);
+  const owned: Pod = {
+    ...crashing,
+    metadata: {
+      ...crashing.metadata,
+      ownerReferences: [
+        { apiVersion: 'v1', kind: 'Node', name: 'n', uid: '1' },
+        { apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'till', uid: '2', controller: true },
+      ],
+    },
+    status: {
+      ...crashing.status,
+      conditions: [{ type: 'Ready', status: 'False', lastTransitionTime: SINCE }],
+    },
+  };
+  const [failing] = hostSummary(node(READY), [owned]).status.failing;
+  assert.deepEqual([failing?.owner, failing?.since], ['DaemonSet/till', SINCE]);
 });
 
 test('labels and cordon are included', () => {

@@ -72,8 +72,8 @@ describe('warnings for a DaemonSet that loses its policy', () => {
     ],
     [
       'a failed rollout',
-      status({ phase: 'RolledBack', failure: '1 node failed, 0 may' }),
-      [`DaemonSet till has a barred revision, abc (1 node failed, 0 may): ${onItsOwn}`],
+      status({ phase: 'RolledBack', failure: '1 host failed; the limit is 0' }),
+      [`DaemonSet till has a barred revision, abc (1 host failed; the limit is 0): ${onItsOwn}`],
     ],
   ] as [string, RolloutStatus | undefined, string[]][]) {
     test(what, () => assert.deepEqual(releaseWarningMessages('till', present), expected));

@@ -1,14 +1,15 @@
-/** Fleet page: issues, map and table of hosts. The URL contains filter and selection. */
+/** Hosts page: issues, map and table of hosts. The URL contains filter and selection. */
 import { memo, useDeferredValue, useMemo, useState } from 'react';
-import { Link } from 'wouter';
 import type { Host } from '../../shared/kube/fleet/host-types.js';
 import { ACCESS, useIsAllowed } from '../api/access-checks.js';
 import { useLiveList } from '../api/live-list.js';
 import controls from '../layout/controls.module.css';
+import { NotAllowed } from '../layout/not-allowed.js';
 import { PageShell } from '../layout/shell/page-shell.js';
 import { HOST_HEALTH_STATES, type HostHealth, hostHealth } from '../layout/status/host-health.js';
 import { useUrlFilter } from '../layout/use-url-query.js';
 import { BulkBar } from './bulk/bulk-bar.js';
+import { hasCause } from './failing-cause.js';
 import { FleetCounters } from './fleet-counters.js';
 import { FleetCounts } from './fleet-counts.js';
 import { FleetFilter } from './fleet-filter.js';
@@ -17,6 +18,7 @@ import { type FleetContext, ISSUES, type Issue, issuesOf } from './host-issues.j
 import { IssueList, useFleetContext } from './issue-list.js';
 import { FleetMap } from './map/fleet-map.js';
 import { groupHosts } from './map/map-groups.js';
+import { NoHosts } from './no-hosts.js';
 import { parseColumns, parseSort } from './table/host-columns.js';
 import { HostTable } from './table/host-table.js';
 import { LabelCounts } from './table/label-counts.js';
@@ -24,16 +26,16 @@ import { TableSettings } from './table/table-settings.js';
 
 const HOSTS = '/apis/fleet.everynode.dev/v1/hosts';
 
-export function FleetPage() {
-  const { objects, phase, error } = useLiveList<Host>(HOSTS);
+export function HostsPage() {
+  const { objects, phase } = useLiveList<Host>(HOSTS);
   // User input takes precedence over updates of the fleet.
   const hosts = useDeferredValue(objects);
   return (
-    <PageShell title="Fleet">
-      <h1>Fleet</h1>
-      {phase === 'refused' && <p role="alert">You are not allowed to list hosts: {error?.message}</p>}
+    <PageShell title="Hosts">
+      <h1>Hosts</h1>
+      {phase === 'refused' && <NotAllowed what="hosts" resource="hosts.fleet.everynode.dev" />}
       {phase === 'loading' && <p role="status">Loading hosts…</p>}
-      {phase !== 'loading' && phase !== 'refused' && hosts.length === 0 && <NoHosts />}
+      {phase === 'live' && objects.length === 0 && <NoHosts />}
       {hosts.length > 0 && <Fleet hosts={hosts} />}
     </PageShell>
   );
@@ -46,11 +48,15 @@ const Fleet = memo(function Fleet({ hosts }: { hosts: readonly Host[] }) {
   const label = params.get('group') ?? '';
   const condition = HOST_HEALTH_STATES.find((each) => each === params.get('condition'));
   const issue = ISSUES.find((each) => each === params.get('issue'));
+  const cause = params.get('cause') ?? '';
   const columnNames = params.get('columns');
   const surroundings = useFleetContext();
 
   const filter = useMemo(() => hostFilter(filterText), [filterText]);
-  const filtered = useMemo(() => hosts.filter(filter.matches), [hosts, filter]);
+  const filtered = useMemo(
+    () => hosts.filter((host) => filter.matches(host) && (cause === '' || hasCause(host, cause))),
+    [hosts, filter, cause],
+  );
   const shown = useMemo(
     () => withThese(filtered, condition, issue, surroundings),
     [filtered, condition, issue, surroundings],
@@ -66,23 +72,28 @@ const Fleet = memo(function Fleet({ hosts }: { hosts: readonly Host[] }) {
 
   return (
     <>
-      <IssueList
-        counts={counts.issues}
-        isFiltered={filterText !== ''}
-        selected={issue}
-        onSelect={(each) => set('issue', each ?? '')}
-      />
       <FleetCounts
         total={filtered.length}
         counts={counts.conditions}
         selected={condition}
         onSelect={(each) => set('condition', each ?? '')}
       />
+      <IssueList counts={counts.issues} selected={issue} onSelect={(each) => set('issue', each ?? '')} />
       <FleetFilter
         {...{ filterText, label, labels }}
         {...(filter.problem ? { problem: filter.problem } : {})}
         onChange={set}
       />
+      {cause !== '' && (
+        <p className={controls.row}>
+          <span>
+            Only hosts with <strong>{cause}</strong>
+          </span>
+          <button type="button" className={controls.button} onClick={() => set('cause', '')}>
+            Show all hosts
+          </button>
+        </p>
+      )}
       <section className={controls.card} aria-label="Map">
         {shown.length === 0 ? <p role="status">No hosts match.</p> : <FleetMap groups={groups} />}
       </section>
@@ -125,24 +136,5 @@ function withThese(
     (host) =>
       (condition === undefined || hostHealth(host) === condition) &&
       (issue === undefined || issuesOf(host, surroundings).includes(issue)),
-  );
-}
-
-function NoHosts() {
-  const mayMake = useIsAllowed(ACCESS.makeTokens);
-  return (
-    <section className={controls.card}>
-      <h2>No hosts yet</h2>
-      <p>
-        {mayMake ? (
-          <>
-            <Link href="/onboarding">Create a join command</Link> and run it on a host. The host appears here
-            once it has joined. <code>everynode token create</code> also prints one.
-          </>
-        ) : (
-          'Hosts appear here once they have joined. You are not allowed to create join commands; this needs permission to create Secrets in kube-system.'
-        )}
-      </p>
-    </section>
   );
 }

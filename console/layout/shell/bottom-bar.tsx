@@ -1,0 +1,71 @@
+/** Navigation of phones: a bar at the bottom, within reach of a thumb. `More` opens the other pages. */
+import { Boxes, Ellipsis, LayoutDashboard, Search, Server } from 'lucide-react';
+import { useEffect, useRef, useState } from 'react';
+import { Link, useLocation } from 'wouter';
+import controls from '../controls.module.css';
+import classes from './bottom-bar.module.css';
+import { NamespaceSelect } from './namespace-select.js';
+import { ADD_HOST, isAtItem, type NavItem } from './navigation.js';
+import { UserMenu } from './user-menu.js';
+
+interface BottomBarProps {
+  items: readonly NavItem[];
+  onSearch: () => void;
+}
+
+export function BottomBar({ items, onSearch }: BottomBarProps) {
+  const [at] = useLocation();
+  const [isOpen, setOpen] = useState(false);
+  const here = items.find((item) => isAtItem(item, at));
+  const current = (isHere: boolean) => (isHere ? 'page' : undefined);
+  return (
+    <>
+      <nav className={classes.bar} aria-label="Main">
+        <Link href="/" aria-current={current(at === '/')}>
+          <LayoutDashboard aria-hidden="true" /> Overview
+        </Link>
+        <Link href="/hosts" aria-current={current(here?.path === '/hosts')}>
+          <Server aria-hidden="true" /> Hosts
+        </Link>
+        <Link href="/daemonsets" aria-current={current(here?.section === 'Workloads')}>
+          <Boxes aria-hidden="true" /> Workloads
+        </Link>
+        <button type="button" onClick={onSearch}>
+          <Search aria-hidden="true" /> Search
+        </button>
+        <button type="button" aria-haspopup="dialog" onClick={() => setOpen(true)}>
+          <Ellipsis aria-hidden="true" /> More
+        </button>
+      </nav>
+      {isOpen && (
+        <MoreSheet
+          items={[...items.filter(({ section }) => section === 'Operations'), ADD_HOST]}
+          onClose={() => setOpen(false)}
+        />
+      )}
+    </>
+  );
+}
+
+function MoreSheet({ items, onClose }: { items: readonly NavItem[]; onClose: () => void }) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  useEffect(() => dialog.current?.showModal(), []);
+  return (
+    <dialog ref={dialog} className={classes.sheet} aria-label="More" onClose={onClose}>
+      <ul>
+        {items.map(({ path, name, icon: Icon }) => (
+          <li key={path}>
+            <Link href={path} onClick={() => dialog.current?.close()}>
+              <Icon aria-hidden="true" /> {name}
+            </Link>
+          </li>
+        ))}
+      </ul>
+      <NamespaceSelect />
+      <UserMenu />
+      <button type="button" className={controls.button} onClick={() => dialog.current?.close()}>
+        Close
+      </button>
+    </dialog>
+  );
+}

@@ -1,0 +1,179 @@
+/** The start page of the console in a real browser: what needs an operator, also on a phone and with few rights. */
+import assert from 'node:assert/strict';
+import { before, test } from 'node:test';
+import type { Page } from 'playwright-core';
+import { until } from '../harness/basics/wait-until.js';
+import { PHONE, violationsOf } from '../harness/console/browser.js';
+import { ConsoleFixture, describeInBrowser } from '../harness/console/console-fixture.js';
+import { applyEverywhere, numberReady, runCommand } from '../harness/simulated/simulated-actions.js';
+import type { SimulatedFleet } from '../harness/simulated/simulated-fleet-fixture.js';
+
+const NODES = 8;
+const LIMITS = { timeoutMs: 60_000 };
+const MERGE = 'application/merge-patch+json';
+const POLICIES = '/apis/fleet.everynode.dev/v1/namespaces/default/rolloutpolicies';
+const DAEMON_SET = '/apis/apps/v1/namespaces/default/daemonsets/till';
+const RBAC = '/apis/rbac.authorization.k8s.io/v1';
+
+describeInBrowser('the start page of the console', suite);
+
+function suite(): void {
+  const fixture = new ConsoleFixture(NODES);
+  let fleet: SimulatedFleet;
+
+  before(async () => {
+    fleet = fixture.fleet;
+    for (let index = 1; index <= NODES; index += 1) {
+      const labels = { site: index > 5 ? 'rostock' : 'kiel' };
+      await fleet.api.request('PATCH', `/api/v1/nodes/node-${index}`, { metadata: { labels } }, MERGE);
+    }
+    await fleet.api.request('POST', POLICIES, {
+      metadata: { name: 'gentle' },
+      spec: { selector: {}, waves: [{ name: 'canary', nodes: 2, approval: 'Manual' }] },
+    });
+    await applyEverywhere(fleet, 'till');
+    await until(async () => (await numberReady(fleet, 'till')) === NODES, { ...LIMITS, what: 'all Pods' });
+  });
+
+  test('a healthy fleet is one sentence, and an offline site is one item', async () => {
+    const page = await fixture.signedIn();
+    const state = page.getByRole('region', { name: 'State of the fleet' });
+    await state.getByText(`All ${NODES} hosts are healthy.`).waitFor();
+    await page.getByText('Nothing needs you.').waitFor();
+    await runCommand(fleet, 'offline node-6,node-7,node-8');
+    await state.getByText('3 hosts are offline (rostock: 3 of 3).').waitFor();
+    await page.waitForFunction("document.title === '(1) Overview – Everynode'");
+    await page.getByRole('link', { name: 'Site rostock is offline' }).click();
+    await page.getByText('3 hosts', { exact: true }).waitFor();
+    assert.equal(await page.getByRole('link', { name: /^node-[678]$/ }).count(), 3);
+    await page.goBack({ waitUntil: 'commit' });
+    const sites = page.getByRole('region', { name: 'Sites', exact: true });
+    await sites.getByRole('row', { name: /rostock 3 offline 0\/3/ }).waitFor();
+    await runCommand(fleet, 'online node-6,node-7,node-8');
+    await state.getByText(`All ${NODES} hosts are healthy.`).waitFor();
+  });
+
+  test('a rollout that waits is approved on the start page of a phone, where nothing is outside the screen', async () => {
+    await fleet.api.request(
+      'PATCH',
+      DAEMON_SET,
+      { spec: { template: { spec: { containers: [{ name: 'main', image: 'app:2' }] } } } },
+      MERGE,
+    );
+    const page = await fixture.signedIn('', { viewport: PHONE });
+    const inbox = page.getByRole('region', { name: 'Inbox' });
+    await inbox.getByRole('link', { name: 'Rollout of till: waiting for approval' }).waitFor();
+    await page.getByRole('region', { name: 'Active rollouts' }).getByText('app:1 → app:2').waitFor();
+    assert.deepEqual(await outsideOf(page), []);
+    assert.deepEqual(await violationsOf(page), []);
+    await inbox.getByRole('button', { name: /^Approve/ }).click();
+    await page
+      .getByRole('dialog')
+      .getByRole('button', { name: /^Approve/ })
+      .click();
+    await page.getByText('Nothing needs you.').waitFor();
+    await page.getByRole('button', { name: 'More' }).click();
+    await page.getByRole('dialog', { name: 'More' }).getByRole('link', { name: 'Schedule' }).waitFor();
+    assert.deepEqual(await violationsOf(page), []);
+    await page.getByRole('dialog', { name: 'More' }).getByRole('link', { name: 'Activity' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Activity' }).waitFor();
+    await page.getByRole('link', { name: 'Workloads' }).click();
+    await page.getByRole('navigation', { name: 'Workloads' }).getByRole('link', { name: 'Rollouts' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Rollouts' }).waitFor();
+    for (const path of [
+      '',
+      'hosts',
+      'daemonsets',
+      'rollouts',
+      'services',
+      'calendar',
+      'audit',
+      'onboarding',
+    ]) {
+      await page.goto(`${fixture.access.server}/console/${path}`);
+      await page.getByText('Loading').first().waitFor({ state: 'detached' });
+      assert.deepEqual(await outsideOf(page), [], path);
+    }
+  });
+
+  test('the palette opens the confirmation of an action that is typed', async () => {
+    const page = await fixture.signedIn('hosts');
+    await page.keyboard.press('Control+k');
+    await page.getByRole('combobox', { name: 'Go to a page' }).fill('cordon node-3');
+    await page.keyboard.press('Enter');
+    await page
+      .getByRole('dialog', { name: 'Cordon node-3?' })
+      .getByRole('button', { name: 'Cordon' })
+      .click();
+    await page.getByRole('button', { name: 'Uncordon' }).waitFor();
+    assert.doesNotMatch(page.url(), /act=/, 'a reload does not ask again');
+  });
+
+  test('a user of one namespace sees its workloads, and reads in words what is not shown', async () => {
+    const token = await readerOf('shop', fleet);
+    const page = await fixture.signedIn('daemonsets', { token });
+    await page.getByRole('link', { name: 'radio', exact: true }).waitFor();
+    assert.equal(await page.getByRole('link', { name: 'till', exact: true }).count(), 0);
+    assert.equal(await page.getByRole('combobox', { name: 'Namespace' }).inputValue(), 'shop');
+    await page.getByText('Other namespace').click();
+    await page.getByLabel('Name of a namespace').fill('kube-system');
+    await page.getByRole('button', { name: 'Open' }).click();
+    await page.getByText('You are not allowed to read namespace kube-system.').waitFor();
+    await page.getByRole('link', { name: 'Overview' }).click();
+    await page
+      .getByText('0 of 1 DaemonSet in namespace shop')
+      .or(page.getByText('1 of 1 DaemonSet in namespace shop'))
+      .waitFor();
+    for (const [path, text] of [
+      ['hosts', 'You are not allowed to list hosts.'],
+      ['calendar', 'You are not allowed to list policies in namespace shop.'],
+      ['audit', 'You are not allowed to list auditevents.'],
+      ['daemonsets/default/till', 'You are not allowed to watch daemonsets in namespace default.'],
+    ] as const) {
+      await page.goto(`${fixture.access.server}/console/${path}`);
+      await page.getByText(text).first().waitFor();
+      assert.equal(await page.getByText('cannot').count(), 0, `${path} shows the text of RBAC`);
+      assert.deepEqual(await violationsOf(page), []);
+    }
+  });
+}
+
+/** Returns the links and buttons that are outside the screen, and whose container does not scroll. */
+function outsideOf(page: Page): Promise<string[]> {
+  return page.evaluate(`[...document.querySelectorAll('a, button, select, input')].filter((element) => {
+    const { left, right, width } = element.getBoundingClientRect();
+    const scrolls = element.closest('section[tabindex="0"]') !== null;
+    const isSkip = element.getAttribute('href') === '#main';
+    return width > 0 && !scrolls && !isSkip && (left < 0 || right > innerWidth);
+  }).map((element) => element.outerHTML).concat(
+    document.documentElement.scrollWidth > innerWidth ? ['the page scrolls sideways'] : [],
+  )`) as Promise<string[]>;
+}
+
+/** Makes a namespace with a DaemonSet, and an account that may only read the namespace's DaemonSets. */
+async function readerOf(namespace: string, { api }: SimulatedFleet): Promise<string> {
+  await api.request('POST', '/api/v1/namespaces', { metadata: { name: namespace } });
+  const labels = { app: 'radio' };
+  await api.request('POST', `/apis/apps/v1/namespaces/${namespace}/daemonsets`, {
+    metadata: { name: 'radio' },
+    spec: {
+      selector: { matchLabels: labels },
+      template: { metadata: { labels }, spec: { containers: [{ name: 'main', image: 'radio:1' }] } },
+    },
+  });
+  await api.request('POST', `${RBAC}/namespaces/${namespace}/roles`, {
+    metadata: { name: 'reader' },
+    rules: [{ apiGroups: ['apps'], resources: ['daemonsets'], verbs: ['get', 'list', 'watch'] }],
+  });
+  await api.request('POST', `${RBAC}/namespaces/${namespace}/rolebindings`, {
+    metadata: { name: 'reader' },
+    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'reader' },
+    subjects: [{ kind: 'ServiceAccount', name: 'reader', namespace }],
+  });
+  const accounts = `/api/v1/namespaces/${namespace}/serviceaccounts`;
+  await api.request('POST', accounts, { metadata: { name: 'reader' } });
+  const made = await api.request<{ status: { token: string } }>('POST', `${accounts}/reader/token`, {
+    spec: {},
+  });
+  return made.status.token;
+}

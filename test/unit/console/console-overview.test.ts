@@ -1,0 +1,298 @@
+/** The start page's decisions: what needs an operator, by cause; sites; windows; one sentence. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { CalendarSpan, ChangeCalendar } from '../../../shared/kube/fleet/change-calendar-types.js';
+import type { FailingPod, Host, HostStatus } from '../../../shared/kube/fleet/host-types.js';
+import type { RolloutPolicy } from '../../../shared/kube/rollouts/rollout-policy-types.js';
+import type { Rollout, RolloutStatus } from '../../../shared/kube/rollouts/rollout-types.js';
+import { consoleModule } from '../../harness/console/console-module.js';
+
+const { fleetCauses } =
+  await consoleModule<typeof import('../../../console/overview/fleet-causes.js')>('overview/fleet-causes.ts');
+const { countHealth, fleetSentence } = await consoleModule<
+  typeof import('../../../console/overview/fleet-sentence.js')
+>('overview/fleet-sentence.ts');
+const { siteLabelOf, summariseSites } =
+  await consoleModule<typeof import('../../../console/overview/site-summary.js')>('overview/site-summary.ts');
+const windows = await consoleModule<typeof import('../../../console/overview/upcoming-windows.js')>(
+  'overview/upcoming-windows.ts',
+);
+const { failingCause, hasCause } =
+  await consoleModule<typeof import('../../../console/fleet/failing-cause.js')>('fleet/failing-cause.ts');
+const { isRolloutOver, primaryVerbs } = await consoleModule<
+  typeof import('../../../console/rollouts/rollout-phases.js')
+>('rollouts/rollout-phases.ts');
+
+const NOW = Date.parse('2026-11-22T12:00:00Z');
+const CONTEXT = { now: NOW, version: 'v1.0.0' };
+
+function host(name: string, status: Partial<HostStatus> = {}, labels: Record<string, string> = {}): Host {
+  return {
+    ...{ kind: 'Host', apiVersion: 'fleet.everynode.dev/v1', metadata: { name, labels } },
+    status: {
+      ...{ state: 'Ready', pressures: [], unschedulable: false, taints: 0, agentVersion: 'v1.0.0' },
+      ...{ pods: { total: 1, ready: 1, failing: 0 }, failing: [] },
+      ...status,
+    },
+  };
+}
+
+const offline = (name: string, site: string, since: string) =>
+  host(name, { state: 'Unknown', since }, { site });
+const well = (name: string, site: string) => host(name, {}, { site });
+const failing = (name: string, pod: Partial<FailingPod>, labels: Record<string, string> = {}) => {
+  const whole = { namespace: 'shop', name: `${name}-pod`, message: 'm', reason: 'Failed', ...pod };
+  return host(name, { pods: { total: 1, ready: 0, failing: 1 }, failing: [whole] }, labels);
+};
+const rollout = (name: string, status: Partial<RolloutStatus>) =>
+  ({
+    metadata: { namespace: 'shop', name },
+    status: { message: '', startTime: '2026-11-22T11:00:00Z', waves: [], wave: 'canary', ...status },
+  }) as unknown as Rollout;
+
+function causesOf(
+  hosts: readonly Host[],
+  more: { rollouts?: readonly Rollout[]; pendingJoins?: number } = {},
+) {
+  const sites = summariseSites(hosts, 'site');
+  return fleetCauses({
+    ...{ hosts, sites, siteLabel: 'site', context: CONTEXT, rollouts: [], pendingJoins: 0 },
+    ...more,
+  });
+}
+
+describe('the inbox of the start page', () => {
+  test('is empty for a healthy fleet, also during maintenance', () => {
+    assert.deepEqual(causesOf([well('a', 'kiel'), host('b', { unschedulable: true })]), []);
+  });
+
+  test('has one item for a site that is offline, and one for all other offline hosts', () => {
+    const hosts = [
+      offline('a', 'rostock', '2026-11-01T00:00:00Z'),
+      offline('b', 'rostock', '2026-11-22T11:50:00Z'),
+      offline('c', 'rostock', '2026-11-22T11:51:00Z'),
+      well('d', 'rostock'),
+      offline('e', 'kiel', '2026-11-20T00:00:00Z'),
+      ...[well('f', 'kiel'), well('g', 'kiel')],
+    ];
+    const [site, others, ...rest] = causesOf(hosts);
+    assert.deepEqual(
+      [site?.title, site?.since, site?.tone],
+      ['Site rostock is mostly offline', '2026-11-22T11:50:00Z', 'offline'],
+      'the host that has been offline for weeks does not set the age',
+    );
+    assert.match(site?.detail ?? '', /^3 of 4 hosts/);
+    assert.equal(site?.href, '/hosts?condition=offline&filter=site%3Drostock');
+    assert.deepEqual([others?.title, others?.detail], ['1 host is offline', 'e']);
+    assert.deepEqual(rest, []);
+  });
+
+  test('does not call a site with one host offline, or hosts without a site', () => {
+    const alone = [offline('a', 'kiel', '2026-11-22T11:00:00Z'), ...[1, 2].map((n) => well(`b${n}`, 'bonn'))];
+    assert.deepEqual(
+      causesOf(alone).map(({ title }) => title),
+      ['1 host is offline'],
+    );
+    const unlabelled = [1, 2, 3].map((n) =>
+      host(`n${n}`, { state: 'Unknown', since: '2026-11-22T11:00:00Z' }),
+    );
+    assert.deepEqual(
+      causesOf(unlabelled).map(({ title, detail }) => [title, detail]),
+      [['3 hosts are offline', 'n1, n2, n3']],
+    );
+  });
+
+  test('groups failing Pods by workload and cause, most hosts first, whatever the reason of the moment', () => {
+    const owner = 'DaemonSet/till';
+    const pulls = [1, 2, 3, 4, 5].map((n) =>
+      failing(`n${n}`, {
+        ...{ owner, reason: n % 2 ? 'ErrImagePull' : 'ImagePullBackOff' },
+        since: `2026-11-22T11:0${n}:00Z`,
+      }),
+    );
+    const message =
+      'container main is in CrashLoopBackOff (back-off 10s restarting failed container=main pod=x_y(z))';
+    const crash = failing('n9', { owner, reason: 'CrashLoopBackOff', message });
+    const [first, second] = causesOf([crash, ...pulls]);
+    assert.equal(first?.title, 'shop/till: image cannot be pulled on 5 hosts');
+    assert.equal(first?.detail, 'n1, n2, n3 and 2 more: m');
+    assert.equal(first?.since, '2026-11-22T11:01:00Z');
+    assert.equal(first?.href, `/hosts?cause=${encodeURIComponent('shop/till image cannot be pulled')}`);
+    assert.equal(second?.title, 'shop/till: container keeps failing on 1 host');
+    assert.equal(second?.detail, 'n9: container main is in CrashLoopBackOff');
+  });
+
+  test('orders failed rollouts, sites, Pods, hosts, waiting rollouts, joins, then the rest', () => {
+    const hosts = [
+      failing('a', { owner: 'DaemonSet/till' }),
+      host('b', { state: 'NotReady', since: '2026-11-22T11:00:00Z' }),
+      host('c', { pressures: ['DiskPressure'] }),
+      host('d', { agentVersion: 'v0.9.0' }),
+    ];
+    const rollouts = [rollout('radio', { phase: 'AwaitingApproval' }), rollout('till', { phase: 'Failed' })];
+    assert.deepEqual(
+      causesOf(hosts, { rollouts, pendingJoins: 2 }).map(({ title, tone }) => `${tone}: ${title}`),
+      [
+        'failed: Rollout of till: failed',
+        'failed: shop/till: container keeps failing on 1 host',
+        'failed: 1 host is not ready',
+        'waiting: Rollout of radio: waiting for approval',
+        'waiting: 2 hosts wait for approval to join',
+        'waiting: 1 host under disk pressure',
+        'over: 1 host with another version than the coordinator',
+      ],
+    );
+  });
+
+  test('dates a rollout by its condition Stalled, else by its end', () => {
+    const conditions = [{ type: 'Stalled', status: 'True', lastTransitionTime: '2026-11-22T11:30:00Z' }];
+    const since = (status: Partial<RolloutStatus>) =>
+      causesOf([], { rollouts: [rollout('x', status)] })[0]?.since;
+    assert.equal(
+      since({ phase: 'AwaitingApproval', conditions } as Partial<RolloutStatus>),
+      '2026-11-22T11:30:00Z',
+    );
+    assert.equal(since({ phase: 'Failed', endTime: '2026-11-22T11:40:00Z' }), '2026-11-22T11:40:00Z');
+    assert.equal(since({ phase: 'Paused' }), '2026-11-22T11:00:00Z');
+  });
+
+  test('a link to a cause selects the hosts with it', () => {
+    const pod: FailingPod = {
+      namespace: 'shop',
+      name: 'p',
+      message: '',
+      reason: 'Evicted',
+      owner: 'DaemonSet/till',
+    };
+    const { id } = failingCause(pod);
+    assert.ok(hasCause(failing('a', pod), id));
+    assert.ok(!hasCause(failing('a', { ...pod, reason: 'Error' }), id));
+    assert.equal(failingCause({ namespace: 'shop', name: 'p', message: '', reason: 'Odd' }).id, 'shop/p Odd');
+  });
+
+  for (const [phase, isOver, expected] of [
+    ['Failed', false, ['abort', 'retry']],
+    ['Paused', false, ['resume']],
+    ['Progressing', false, []],
+    ['AwaitingApproval', false, ['approve', 'abort']],
+    ['Superseded', true, []],
+  ] as const) {
+    test(`offers ${expected.join(' and ') || 'nothing'} for a rollout in phase ${phase}`, () =>
+      assert.deepEqual([isRolloutOver(phase), primaryVerbs(phase)], [isOver, expected]));
+  }
+});
+
+describe('the sentence of the start page', () => {
+  const sentence = (hosts: readonly Host[], rollouts: readonly Rollout[] = []) =>
+    fleetSentence(countHealth(hosts), summariseSites(hosts, 'site'), rollouts);
+  const rostock = [1, 2].map((n) => offline(`n${n}`, 'rostock', '2026-11-22T11:00:00Z'));
+  for (const [what, shown, tone, word] of [
+    ['no hosts', sentence([]), 'ok', 'No hosts yet.'],
+    ['one host', sentence([host('a')]), 'ok', 'The host is healthy.'],
+    [
+      'maintenance',
+      sentence([host('a'), host('b', { unschedulable: true })]),
+      'ok',
+      'All 2 hosts are healthy, 1 of them is cordoned.',
+    ],
+    ['an offline site', sentence(rostock), 'offline', '2 hosts are offline (rostock: 2 of 2).'],
+    [
+      'two offline sites',
+      sentence([...rostock, ...[1, 2].map((n) => offline(`m${n}`, 'kiel', '2026-11-22T11:00:00Z'))]),
+      'offline',
+      '4 hosts are offline (kiel: 2 of 2, and 1 more site).',
+    ],
+    [
+      'several problems',
+      sentence(
+        [failing('a', {}), host('b', { state: 'NotReady' }), host('c', { pressures: ['DiskPressure'] })],
+        [rollout('x', { phase: 'Failed' }), rollout('y', { phase: 'Paused' })],
+      ),
+      'failed',
+      '1 rollout failed, 1 host has failing Pods, 1 host is not ready, 1 rollout waits for you and 1 host is under pressure.',
+    ],
+  ] as const) {
+    test(`of ${what}`, () => assert.deepEqual(shown, { tone, word }));
+  }
+});
+
+describe('the table of sites', () => {
+  test('the label is the chosen one, else a usual one, else none', () => {
+    assert.equal(siteLabelOf(['hardware', 'region', 'site'], null), 'site');
+    assert.equal(siteLabelOf(['hardware', 'site'], 'hardware'), 'hardware');
+    assert.equal(siteLabelOf(['site'], 'gone'), 'site');
+    assert.equal(siteLabelOf(['hardware'], null), undefined);
+  });
+
+  test('counts hosts and versions, sites with most problems first, hosts without the label last', () => {
+    const hosts = [
+      well('a', 'site-10'),
+      well('b', 'site-2'),
+      host('c', { agentVersion: 'v0.9.0' }, { site: 'site-2' }),
+      host('d'),
+      failing('e', {}, { site: 'kiel' }),
+      offline('f', 'kiel', '2026-11-22T11:00:00Z'),
+    ];
+    const sites = summariseSites(hosts, 'site');
+    assert.deepEqual(
+      sites.map(({ site, total }) => [site, total]),
+      [
+        ['kiel', 2],
+        ['site-2', 2],
+        ['site-10', 1],
+        [undefined, 1],
+      ],
+    );
+    assert.deepEqual(sites[0]?.counts, { failing: 1, offline: 1 });
+    assert.equal(sites[0]?.offlineSince, undefined, 'one of two hosts is not a site');
+    assert.deepEqual(sites[1]?.agents, [
+      { version: 'v0.9.0', count: 1 },
+      { version: 'v1.0.0', count: 1 },
+    ]);
+  });
+});
+
+describe('the next windows', () => {
+  const span = (from: string, to: string, may: CalendarSpan['may']): CalendarSpan => ({
+    ...{ from: `2026-11-22T${from}:00Z`, to: `2026-11-22T${to}:00Z`, may },
+  });
+  const calendar = (name: string, zones: ChangeCalendar['zones'], held?: 'paused') =>
+    ({ policy: { namespace: 'shop', name }, zones, ...(held ? { held } : {}) }) as ChangeCalendar;
+  const day = [span('00:00', '11:00', 'create'), span('14:00', '15:00', 'replace')];
+
+  test('open windows come first, then the next ones, then those that never open', () => {
+    const calendars = [
+      calendar('paused', [{ zones: [], hosts: 1, spans: day }], 'paused'),
+      calendar('late', [{ zones: ['Europe/Berlin'], hosts: 2, spans: day }]),
+      calendar('now', [
+        { zones: [], hosts: 3, spans: [span('11:00', '13:00', 'replace')] },
+        { zones: ['Asia/Tokyo'], hosts: 0, spans: day },
+      ]),
+    ];
+    const sites = new Map([['Europe/Berlin', new Set(['kiel', 'bonn'])]]);
+    assert.deepEqual(
+      windows.upcomingWindows(calendars, sites, NOW).map(({ policy, state, at, sites: names }) => ({
+        ...{ policy, state, at, names },
+      })),
+      [
+        { policy: 'shop/now', state: 'open', at: '2026-11-22T13:00:00Z', names: [] },
+        { policy: 'shop/late', state: 'opens', at: '2026-11-22T14:00:00Z', names: ['bonn', 'kiel'] },
+        { policy: 'shop/paused', state: 'never', at: undefined, names: [] },
+      ],
+    );
+  });
+
+  test('the sites of a time zone come from the labels that the policies name', () => {
+    const policy = { spec: { windows: [{ timeZoneLabel: 'tz' }] } } as unknown as RolloutPolicy;
+    assert.deepEqual(windows.timeZoneLabels([policy, { spec: {} } as RolloutPolicy]), ['tz']);
+    assert.deepEqual([policy, { spec: {} } as RolloutPolicy].map(windows.hasSchedule), [true, false]);
+    const hosts = [
+      host('a', {}, { site: 'kiel', tz: 'Europe.Berlin' }),
+      host('b', {}, { tz: 'Europe.Berlin' }),
+    ];
+    assert.deepEqual(
+      [...windows.sitesByZone(hosts, 'site', ['tz'])].map(([zone, sites]) => [zone, [...sites]]),
+      [['Europe/Berlin', ['kiel']]],
+    );
+  });
+});
