@@ -1,5 +1,6 @@
 /** Page of a CronDaemonJob: schedule, actions, and the jobs that it has created. */
 import { Link, useParams } from 'wouter';
+import type { CronDaemonJob } from '../../shared/kube/daemonjobs/cron-daemonjob-types.js';
 import type { DaemonJob } from '../../shared/kube/daemonjobs/daemonjob-types.js';
 import { controllerOf } from '../../shared/kube/objects/meta.js';
 import { useLiveList } from '../api/live-list.js';
@@ -12,13 +13,12 @@ import { CopyCommand } from '../layout/text/copy-command.js';
 import { imagesText } from '../layout/text/image-text.js';
 import { RelativeTime } from '../layout/time/relative-time.js';
 import { EventList } from '../pods/event-list.js';
-import { CRON_JOBS, type CronDaemonJob } from './cron-job.js';
 import { nextRunOf } from './cron-job-table.js';
 import { JobBar } from './job-bar.js';
 import { JobButtons } from './job-buttons.js';
 import { Fact } from './job-fact.js';
 import classes from './job-page.module.css';
-import { cronStatus, jobStatus, jobsPath } from './job-text.js';
+import { CRON_JOBS, cronStatus, jobStatus, jobsPath } from './job-text.js';
 import { actionsOfCronJob } from './job-writes.js';
 
 const COLUMNS = ['Run', 'State', 'Hosts', 'Started'] as const;

@@ -1,12 +1,12 @@
 /** All CronDaemonJobs with their schedule and next run. Shows nothing if there are none. */
 import { Link } from 'wouter';
+import type { CronDaemonJob } from '../../shared/kube/daemonjobs/cron-daemonjob-types.js';
 import { useLiveList } from '../api/live-list.js';
 import { ListTable } from '../layout/list-table.js';
 import { StatusBadge } from '../layout/status/status-badge.js';
 import { imagesText } from '../layout/text/image-text.js';
 import { RelativeTime } from '../layout/time/relative-time.js';
-import { CRON_JOBS, type CronDaemonJob } from './cron-job.js';
-import { cronStatus, jobsPath } from './job-text.js';
+import { CRON_JOBS, cronStatus, jobsPath } from './job-text.js';
 
 const COLUMNS = ['Scheduled job', 'State', 'Schedule', 'Next run', 'Last run', 'Image', 'Namespace'] as const;
 

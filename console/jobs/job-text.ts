@@ -1,4 +1,6 @@
 /** States, counts and durations of DaemonJobs as words. Pure. */
+
+import type { CronDaemonJob } from '../../shared/kube/daemonjobs/cron-daemonjob-types.js';
 import {
   type DaemonJob,
   type DaemonJobStatus,
@@ -8,11 +10,12 @@ import type { JobHostState } from '../../shared/kube/fleet/daemonjob-host-types.
 import { findCondition, isConditionTrue } from '../../shared/kube/objects/conditions.js';
 import { FLEET_GROUP } from '../../shared/kube/objects/meta.js';
 import type { ShownStatus } from '../layout/status/object-status.js';
-import type { CronDaemonJob } from './cron-job.js';
 
 export const FLEET_API = `/apis/${FLEET_GROUP}/v1`;
 
 /** Returns the path of a collection, in one namespace or in all. */
+export const CRON_JOBS = 'crondaemonjobs';
+
 export function jobsPath(resource: string, namespace: string): string {
   return namespace === '' ? `${FLEET_API}/${resource}` : `${FLEET_API}/namespaces/${namespace}/${resource}`;
 }

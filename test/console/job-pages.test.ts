@@ -168,7 +168,6 @@ function suite(): void {
 
   test('a scheduled job shows its schedule, and is suspended on its page', async () => {
     const path = `${JOBS.replace('daemonjobs', 'crondaemonjobs')}`;
-    await serveCronJobs(fleet);
     const spec = { template: { spec: { containers: [{ name: 'c', image: 'report:2' }] } } };
     await fleet.api.request('POST', path, {
       apiVersion: 'fleet.everynode.dev/v1',
@@ -219,23 +218,4 @@ function suite(): void {
     await page.getByText('If you may read one namespace only, enter it above.').waitFor();
     assert.equal(await page.getByRole('link', { name: 'Run on hosts…' }).count(), 0);
   });
-}
-
-const DEFINITIONS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
-
-/** A coordinator without the kind gets it as a custom resource with the same fields. */
-async function serveCronJobs({ api }: SimulatedFleet): Promise<void> {
-  const path = '/apis/fleet.everynode.dev/v1/crondaemonjobs';
-  if ((await api.send('GET', path)).code === 200) return;
-  const names = { plural: 'crondaemonjobs', singular: 'crondaemonjob', kind: 'CronDaemonJob' };
-  const schema = { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } };
-  await api.request('POST', DEFINITIONS, {
-    metadata: { name: 'crondaemonjobs.fleet.everynode.dev' },
-    spec: {
-      ...{ group: 'fleet.everynode.dev', scope: 'Namespaced', names },
-      versions: [{ name: 'v1', served: true, storage: true, schema }],
-    },
-  });
-  const isServed = async () => (await api.send('GET', path)).code === 200;
-  await until(isServed, { ...LIMITS, what: 'the kind' });
 }
