@@ -14,13 +14,11 @@ import type { ClusterPort } from './api/join/cluster-port.js';
 import type { CoordinatorSource, LeadershipProof } from './api/ports.js';
 import { ApiComponent } from './api-component.js';
 import type { LeaderDoor } from './cluster/front-door/front-door.js';
-import {
-  type NotificationSettings,
-  readNotificationFile,
-} from './controllers/notifications/notification-file.js';
+import { readNotificationFile } from './controllers/notifications/notification-file.js';
 import { Notifier } from './controllers/notifications/notifier.js';
 import { webhookReceivers } from './controllers/notifications/webhook-receivers.js';
 import { ManifestPlanner } from './controllers/plan/manifest-planner.js';
+import type { QueueMeter } from './controllers/queue/reconcile-worker.js';
 import { ConditionHistory } from './controllers/views/condition-history.js';
 import { DaemonJobHostView } from './controllers/views/daemonjob-hosts.js';
 import { DaemonSetExplainer } from './controllers/views/daemonset-explainer.js';
@@ -86,17 +84,13 @@ export async function startCoordinator(
 ): Promise<RunningCoordinator> {
   const clock = systemClock;
   const { data } = settings;
-  const notifications = settings.notificationFile && readNotificationFile(settings.notificationFile);
+  const notifiers = notifiersOf(settings);
   const metrics = new Metrics();
   await waitForStartSpace({ dataDir: data, clock, log });
   const store = await openStore(settings, log, metrics, member);
   const { objectMacKey, signingKeys } = await loadKeys(data).catch(closing(store));
   const certificates = servingCertificates(settings, log, member);
-  const authority = new CertificateAuthority(
-    () => certificates.pki,
-    clock,
-    () => certificates.renew(),
-  );
+  const authority = authorityOf(certificates);
   const core = createCoordinatorCore({
     queueMeter: metrics.queues,
     onEviction: metrics.onEviction,
@@ -138,7 +132,7 @@ export async function startCoordinator(
       { name: 'store', stop: () => store.close() },
       ...core.components,
       ...(member?.components ?? []),
-      ...(notifications ? [notifier(notifications, shared, metrics)] : []),
+      ...notifiers({ ...shared, queueMeter: metrics.queues }),
       scheduledJobs({
         ...shared,
         ...{ store, restore, sinceClockStepMs: () => core.clockSteps.sinceStepMs() },
@@ -156,13 +150,19 @@ export async function startCoordinator(
   return { server: api.server, stop: () => running.stop() };
 }
 
-function notifier(
-  notifications: NotificationSettings,
-  shared: { informers: Informers; clock: Clock; log: Logger },
-  { queues: queueMeter }: Metrics,
-): Notifier {
-  const { siteLabel } = notifications;
-  return new Notifier({ ...shared, queueMeter, siteLabel, receivers: webhookReceivers(notifications) });
+type NotifierInput = { informers: Informers; queueMeter: QueueMeter; clock: Clock; log: Logger };
+
+/** Reads the file before anything starts. Throws `ExitError` for an invalid one. */
+function notifiersOf({ notificationFile }: CoordinatorSettings): (shared: NotifierInput) => Notifier[] {
+  if (!notificationFile) return () => [];
+  const settings = readNotificationFile(notificationFile);
+  const { siteLabel } = settings;
+  return (shared) => [new Notifier({ ...shared, siteLabel, receivers: webhookReceivers(settings) })];
+}
+
+function authorityOf(certificates: ServingCertificates): CertificateAuthority {
+  const renew = () => certificates.renew();
+  return new CertificateAuthority(() => certificates.pki, systemClock, renew);
 }
 
 /** Loads the keys of this directory, or creates them. Throws `ExitError`. */
