@@ -66,6 +66,13 @@ export class CreateGate {
       this.#wake(key);
     }
   }
+
+  /** Wakes all keys. Call it when another gate replaces this one, which would not know that they wait. */
+  close(): void {
+    const waiting = [...this.#waiting];
+    this.#waiting.clear();
+    for (const key of waiting) this.#wake(key);
+  }
 }
 
 /** Returns true if a create was refused because its namespace is being deleted (`NamespaceLifecycle`). */

@@ -259,6 +259,7 @@ export class DaemonPodWrites {
     if (present) this.#deps.refusals.forget(uid);
     const gate = new CreateGate(this.#deps.clock, (key) => this.#wakeNode(key));
     this.#gates.set(uid, { revision, gate });
+    present?.gate.close();
     return gate;
   }
 }

@@ -73,7 +73,7 @@ function receiverOf(item: unknown, field: string, refuse: Refuse): ReceiverSetti
   refuseUnknown(unknown, `${field}.`, refuse);
   if (typeof name !== 'string' || !/^[\w.-]+$/.test(name))
     refuse(`${field}.name`, 'must be a name of letters, digits, dots, dashes and underscores');
-  if (!isUrl(url)) refuse(`${field}.url`, 'must be a URL such as https://HOST/PATH');
+  if (!isUrl(url)) refuse(`${field}.url`, 'must be a URL such as https://HOST/PATH, without a user name');
   if (!FORMS.includes(form as Form)) refuse(`${field}.form`, `must be one of ${FORMS.join(', ')}`);
   const isList = Array.isArray(topics) && topics.every((topic) => TOPICS.includes(topic as Topic));
   if (!isList) refuse(`${field}.topics`, `must be a list of ${TOPICS.join(', ')}`);
@@ -91,6 +91,9 @@ function mapOf(value: unknown): Record<string, unknown> | undefined {
     : undefined;
 }
 
+/** A user name or password in a URL is refused by `fetch`, whose error would write them to the log. */
 function isUrl(value: unknown): value is string {
-  return typeof value === 'string' && URL.canParse(value) && /^https?:/.test(value);
+  if (typeof value !== 'string' || !URL.canParse(value)) return false;
+  const { protocol, username, password } = new URL(value);
+  return /^https?:$/.test(protocol) && username === '' && password === '';
 }

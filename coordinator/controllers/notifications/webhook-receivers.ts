@@ -27,8 +27,8 @@ function webhookReceiver(
         redirect: 'error',
         signal: AbortSignal.timeout(TIMEOUT_MS),
       }).catch((error: Error) => {
-        // The message of fetch is "fetch failed". Neither it nor the cause contains the path, which is a secret.
-        const cause = error.cause instanceof Error ? error.cause.message : error.message;
+        // The message of `fetch` can contain the URL, which is a secret. Its cause is a network error without it.
+        const cause = error.cause instanceof Error ? error.cause.message : error.name;
         throw new Error(`${new URL(url).host} does not answer: ${cause}`);
       });
       await response.body?.cancel();

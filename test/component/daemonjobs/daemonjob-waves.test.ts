@@ -92,7 +92,7 @@ describe('a DaemonJob with waves', () => {
         const [condition] = fixture.job()?.status?.conditions?.filter(({ type }) => type === 'Failed') ?? [];
         assert.match(
           condition?.message ?? '',
-          /^1 node has failed, 0 may; 1 host failed, 3 hosts missed it$/,
+          /^1 host failed; the limit is 0; 1 host failed, 3 hosts missed it$/,
         );
         assert.equal(condition?.reason, 'MaxFailedHostsExceeded');
       },

@@ -203,3 +203,26 @@ withWeb('a template that has the annotation itself is rolled out once', async (f
   assert.deepEqual(await replacedBy(fleet, () => fleet.settle()), []);
   assert.equal(explain(fleet, 'n1').code, 'Running');
 });
+
+withWeb('a change for one host does not strand others whose Pod the API refused', async (fleet) => {
+  const level = (value: string) =>
+    fleet.registry.modify(namespaceKind, { name: 'default' }, (stored): undefined => {
+      stored.metadata.labels = { 'pod-security.kubernetes.io/enforce': value };
+    });
+  await level('restricted');
+  for (const { metadata } of fleet.pods()) await fleet.registry.delete(podKind, metadata);
+  await fleet.settle();
+  assert.deepEqual(fleet.images(), {}, 'all creates are refused');
+  await fleet.label('n3', { only: 'me' });
+  await putOverride(fleet, 'one', {
+    nodeSelector: { matchLabels: { only: 'me' } },
+    ...onApp({ image: 'app:3' }),
+  });
+  await fleet.settle();
+  await level('privileged');
+  await until(() => {
+    fleet.clock.advance(60_000);
+    return Object.keys(fleet.images()).length === 3 || JSON.stringify(fleet.images());
+  });
+  assert.deepEqual(fleet.images(), { n1: 'app:1', n2: 'app:1', n3: 'app:3' });
+});

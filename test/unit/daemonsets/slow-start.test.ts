@@ -72,3 +72,14 @@ test('a clock that is set back blocks no key', () => {
   assert.deepEqual(woken, ['a']);
   assert.equal(held.tryEnter('a'), true);
 });
+
+test('a gate that is replaced wakes all keys, because its successor does not know them', () => {
+  const { woken, gate: held } = gate();
+  assert.equal(held.tryEnter('a'), true);
+  held.refused('a');
+  for (const key of ['b', 'c', 'd']) assert.equal(held.tryEnter(key), false);
+  held.close();
+  assert.deepEqual(woken, ['a', 'b', 'c', 'd']);
+  held.close();
+  assert.equal(woken.length, 4);
+});

@@ -37,6 +37,7 @@ for (const [content, field] of [
   [{ receivers: ['x'] }, 'receivers[0] must be a map'],
   [{ receivers: [{ ...RECEIVER, name: 'a b' }] }, 'receivers[0].name must be'],
   [{ receivers: [{ ...RECEIVER, url: 'ftp://x/secret-path' }] }, 'receivers[0].url must be a URL'],
+  [{ receivers: [{ ...RECEIVER, url: 'https://bot:secret-path@x/' }] }, 'receivers[0].url must be a URL'],
   [{ receivers: [{ ...RECEIVER, form: 'xml' }] }, 'receivers[0].form must be one of json, slack'],
   [{ receivers: [{ ...RECEIVER, topics: ['All'] }] }, 'receivers[0].topics must be a list of RolloutFailed'],
   [{ receivers: [{ ...RECEIVER, token: 'x' }] }, 'receivers[0].token is not a known field'],
