@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { compressed, fileEntry, folderEntries } from './file-layout.mjs';
 
 const UNIT_DIR = '/usr/lib/systemd/system';
-const COORDINATOR_SETTINGS = '/etc/everynode/coordinator.yaml';
 
 const COORDINATOR = {
   name: 'everynode',
@@ -13,7 +12,6 @@ const COORDINATOR = {
     'Serves the Kubernetes API, stores, decides, and serves the console. Contains its',
     'own Node.js. After the installation: everynode coordinator install --advertise HOST',
   ],
-  conffiles: [COORDINATOR_SETTINGS],
   folders: ['/usr/lib/everynode', '/usr/share/doc/everynode'],
   debDepends: ['libc6 (>= 2.28)', 'libstdc++6', 'passwd', 'systemd'],
   debRecommends: [],
@@ -27,7 +25,6 @@ const AGENT = {
     'Runs the Pods of a host with Docker or Podman, also without the coordinator. After',
     'the installation: everynode-agent install --server URL --token-file FILE',
   ],
-  conffiles: [],
   folders: ['/usr/share/doc/everynode-agent'],
   debDepends: ['libc6 (>= 2.28)', 'libstdc++6', 'systemd'],
   debRecommends: ['docker.io | docker-ce | podman', 'nftables', 'conntrack'],
@@ -42,8 +39,6 @@ export function coordinatorPackage({ root, manPages }, program) {
   );
   const layout = new Map([
     ...program,
-    ['/etc/everynode', { folder: true, mode: 0o755 }],
-    [COORDINATOR_SETTINGS, { text: packaging(root, 'coordinator.yaml'), mode: 0o640 }],
     [`${UNIT_DIR}/everynode-coordinator.service`, { text: unit, mode: 0o644 }],
     ...documents(root, COORDINATOR.name),
     ...manPages('everynode'),
@@ -74,7 +69,10 @@ function documents(root, name) {
   ];
 }
 
-/** The same steps for both formats. Only Debian's removes data, by its purge. */
+/**
+ * The same steps for both formats. Only Debian's removes data, by its purge. The settings belong to no package: a purge
+ * would delete them also when another installation uses them.
+ */
 function scripts(root, program) {
   const step = (name) => packaging(root, `${name}.sh`);
   const install = step(`${program}-after-install`);

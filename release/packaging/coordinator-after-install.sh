@@ -1,9 +1,8 @@
-# Neither starts nor enables the service: `everynode coordinator install` does, once the operator has chosen an address.
+# Neither starts nor enables the service: `everynode coordinator install` does, and writes the settings, once the
+# operator has chosen an address.
 if ! getent passwd everynode >/dev/null; then
   useradd --system --user-group --home-dir /var/lib/everynode --no-create-home --shell /usr/sbin/nologin everynode
 fi
-chown root:everynode /etc/everynode/coordinator.yaml
-chmod 0640 /etc/everynode/coordinator.yaml
 [ -d /run/systemd/system ] || exit 0
 systemctl daemon-reload
 if systemctl is-active --quiet everynode-coordinator.service; then

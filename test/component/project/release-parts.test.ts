@@ -25,7 +25,6 @@ const ABOUT = {
   name: 'example',
   summary: 'an example',
   description: ['One line.'],
-  conffiles: ['/etc/example/settings.yaml'],
   folders: ['/usr/share/doc/example'],
   debDepends: ['libc6'],
   debRecommends: [],
@@ -69,7 +68,6 @@ for (const [format, tool] of [
       const folders =
         '/usr/share/doc/example\n/usr/share/doc/example/html\n/usr/share/doc/example/html/index';
       assert.ok(show('rpm', '-qlp', one).includes(folders), 'an erase would leave its folders');
-      assert.equal(show('rpm', '-qp', '--configfiles', one).trim(), '/etc/example/settings.yaml');
     }
   });
 }
