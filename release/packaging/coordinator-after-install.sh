@@ -7,7 +7,7 @@ fi
 systemctl daemon-reload
 if systemctl is-active --quiet everynode-coordinator.service; then
   # The previous version cannot read a database that this version has changed.
-  runuser -u everynode -- everynode backup --data /var/lib/everynode ||
+  runuser -u everynode -- /usr/bin/everynode backup --data /var/lib/everynode ||
     echo "everynode: no backup was taken before the upgrade" >&2
   systemctl restart everynode-coordinator.service ||
     echo "everynode: the coordinator does not start: journalctl -u everynode-coordinator" >&2

@@ -1,6 +1,7 @@
 /** The scripts of the packages, in a folder instead of `/` and with recorded system commands. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { chmodSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { before, test } from 'node:test';
@@ -58,7 +59,9 @@ class Machine {
   }
 
   run(script: string, step: string): { code: number | null; errors: string } {
-    const here = script.replaceAll(/(?<![\w/])\/(var|etc|run)\//g, `${this.path('/$1')}/`);
+    const here = script
+      .replaceAll(/(?<![\w/])\/(var|etc|run)\//g, `${this.path('/$1')}/`)
+      .replace('/proc/self/mountinfo', this.has('/mounts') ? this.path('/mounts') : '$&');
     assert.ok(here.includes(this.path('/')), 'the script must not touch the files of this machine');
     const env = { PATH: `${this.path('/bin')}:${process.env.PATH}` };
     const { status, stderr } = spawnSync('sh', ['-c', here, 'script', step], { env, encoding: 'utf8' });
@@ -85,6 +88,17 @@ test("a purge removes an agent's containers by the agent's own program", () => {
   machine.write(proven, `#!/bin/sh\necho "agent $*" >>'${machine.path('/commands')}'\n`, 0o755);
   assert.equal(machine.run(scripts.agent.postrm, 'purge').code, 0);
   assert.match(machine.commands(), /^agent uninstall --purge --yes$/m);
+});
+
+test('a purge refuses to remove a disk that is mounted below the data', () => {
+  const machine = new Machine();
+  machine.write('/var/lib/everynode-agent/disk/file');
+  const mount = machine.path('/var/lib/everynode-agent/disk');
+  machine.write('/mounts', `30 1 8:1 / / rw - ext4 /dev/a rw\n31 30 8:2 / ${mount} rw - ext4 /dev/b rw\n`);
+  const { code, errors } = machine.run(scripts.agent.postrm, 'purge');
+  assert.equal(code, 1);
+  assert.match(errors, /because .*\/disk is mounted: unmount it, then purge again/);
+  assert.ok(machine.has('/var/lib/everynode-agent/disk/file'));
 });
 
 for (const program of PROGRAMS) {
@@ -129,8 +143,36 @@ for (const program of PROGRAMS) {
   });
 }
 
+test('the offline bundle runs the command of its package, with paths relative to the caller', () => {
+  const machine = new Machine();
+  const say = (name: string) => `#!/bin/sh\necho "${name} $PWD $*" >>'${machine.path('/commands')}'\n`;
+  machine.write('/bin/id', '#!/bin/sh\necho 0\n', 0o755);
+  machine.write('/bin/everynode', say('npm'), 0o755);
+  machine.write('/bin/dpkg', say('dpkg'), 0o755);
+  machine.write('/usr/bin/everynode', say('packaged'), 0o755);
+  const script = readFileSync('release/packaging/install-offline.sh', 'utf8');
+  const text = script.replaceAll('@VERSION@', '1.2.3').replace('/usr/bin/', machine.path('/usr/bin/'));
+  machine.write('/bundle/install', text, 0o755);
+  machine.write('/bundle/SHA256SUMS', `${createHash('sha256').update(text).digest('hex')}  install\n`);
+  mkdirSync(machine.path('/caller'));
+  const env = { PATH: `${machine.path('/bin')}:${process.env.PATH}` };
+  const options = { cwd: machine.path('/caller'), env, encoding: 'utf8' } as const;
+  const { status, stderr } = spawnSync('../bundle/install', ['--tls-cert-file', 'own.crt'], options);
+  assert.deepEqual({ status, stderr }, { status: 0, stderr: '' });
+  const [caller, bundle] = [machine.path('/caller'), machine.path('/bundle')];
+  const [installed, started, ...others] = machine.commands().trim().split('\n');
+  const begin = `dpkg ${caller} --install ${bundle}/everynode-coordinator-1.2.3-linux-`;
+  assert.ok(installed?.startsWith(begin), installed);
+  assert.equal(
+    started,
+    `packaged ${caller} coordinator install --release ${bundle}/release --tls-cert-file own.crt`,
+  );
+  assert.deepEqual(others, []);
+});
+
 test('an installation and an upgrade need no settings file', () => {
   const machine = new Machine();
   assert.deepEqual(machine.run(scripts.coordinator.postinst, 'configure'), { code: 0, errors: '' });
+  assert.match(machine.commands(), /^runuser -u everynode -- \/usr\/bin\/everynode backup /m);
   assert.match(machine.commands(), /^systemctl restart everynode-coordinator\.service$/m);
 });
