@@ -26,7 +26,7 @@ before(async () => {
   const options = { root: resolve('.'), manPages: () => [] };
   scripts = {
     coordinator: contents.coordinatorPackage(options, new Map()).about.debScripts,
-    agent: contents.agentPackage(options, '/nowhere').about.debScripts,
+    agent: contents.agentPackage(options, '/bin/true').about.debScripts,
   };
 });
 
