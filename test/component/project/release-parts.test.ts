@@ -124,6 +124,26 @@ test('the coordinator packages contain what runs, and nothing that only installs
   );
 });
 
+test('a part of a release comes with the parts that it contains, and with no others', async () => {
+  type Kinds = Set<string>;
+  const { wantedKinds, programsOf } = await load<{
+    wantedKinds: (only: string) => Kinds;
+    programsOf: (kinds: Kinds) => { agent: boolean; coordinator: boolean };
+  }>('release-kinds.mjs');
+  for (const [only, kinds, agent, coordinator] of [
+    ['offline', 'agents,offline,packages', true, true],
+    ['agents', 'agents', true, false],
+    ['packages', 'packages', true, true],
+    ['images,npm', 'images,npm', true, true],
+    ['npm', 'npm', false, false],
+  ] as const) {
+    const wanted = wantedKinds(only);
+    assert.equal([...wanted].sort().join(), kinds);
+    assert.deepEqual(programsOf(wanted), { agent, coordinator }, only);
+  }
+  assert.throws(() => wantedKinds('npm,debs'), /^Error: --only debs is not one of agents, npm, packages/);
+});
+
 test('the files for Compose and Kubernetes run the coordinator without root and without capabilities', () => {
   const text = (name: string) =>
     readFileSync(join('release/packaging', name), 'utf8').replaceAll('@VERSION@', '1.2.3');
