@@ -29,7 +29,8 @@ import { ARCHITECTURES } from './node-binary.mjs';
 import { writeOfflineBundle } from './offline-bundle.mjs';
 import { agentPackage, coordinatorPackage } from './package-contents.mjs';
 import { programsOf, RELEASE_KINDS, wantedKinds } from './release-kinds.mjs';
-import { releaseKey, signRelease, sourceEpoch, writeProvenance, writeSbom } from './signed-release.mjs';
+import { writeSbom } from './sbom.mjs';
+import { releaseKey, signRelease, sourceEpoch, writeProvenance } from './signed-release.mjs';
 import { makeExecutable } from './single-executable.mjs';
 import { whyNoAddon } from './sqlite-addon.mjs';
 
@@ -100,7 +101,7 @@ class Release {
     }
     if (this.kinds.has('npm')) renameSync(tarball, join(out, `everynode-${this.version}.tgz`));
     rmSync(work, { recursive: true });
-    writeSbom({ root: ROOT, target: join(out, `everynode-${this.version}.cdx.json`), ...this });
+    await this.#writeSbom();
     const parameters = { architectures: this.arch.split(','), kinds: [...this.kinds], fast: this.fast };
     const target = join(out, `everynode-${this.version}.intoto.json`);
     writeProvenance({ root: ROOT, folder: out, target, version: this.version, parameters });
@@ -109,6 +110,14 @@ class Release {
       say(`${(statSync(join(out, name)).size / 1e6).toFixed(1)} MB  ${name}`);
     for (const text of this.#leftOut) say(`left out: ${text}`);
     return this.#leftOut.length === 0;
+  }
+
+  #writeSbom() {
+    const target = join(this.out, `everynode-${this.version}.cdx.json`);
+    const imageArchitectures = this.kinds.has('images')
+      ? this.arch.split(',').filter((each) => whyNoImage(each) === undefined)
+      : [];
+    return writeSbom({ ...this, root: ROOT, target, imageArchitectures });
   }
 
   /** Returns the path of the npm package, among the temporary files. */
