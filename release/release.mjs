@@ -214,7 +214,7 @@ const OPTIONS = {
 };
 
 function refuse(text) {
-  process.stderr.write(`${text}: ${USAGE}\n`);
+  process.stderr.write(`${text}. All options: npm run release -- --help\n`);
   process.exit(2);
 }
 
