@@ -17,6 +17,8 @@ const LIBRARIES = [
   'libgcc_s.so.1',
   'libstdc++.so.6',
 ];
+/** The packages that `LIBRARIES` belong to. */
+const PACKAGES = ['libc6', 'libgcc-s1', 'libstdc++6'];
 /** The loader's path is fixed by the executables, and the folder by Debian's loader. */
 const PLATFORM = {
   amd64: { loader: '/lib64/ld-linux-x86-64.so.2', folder: '/usr/lib/x86_64-linux-gnu' },
@@ -24,9 +26,6 @@ const PLATFORM = {
 };
 /** Debian's packages libc6-arm64-cross and libstdc++6-arm64-cross, which come with the cross compiler. */
 const CROSS_FOLDER = { arm64: '/usr/aarch64-linux-gnu/lib' };
-
-/** The packages that `LIBRARIES` belong to. */
-const PACKAGES = ['libc6', 'libgcc-s1', 'libstdc++6'];
 
 /** Returns why this machine has no C libraries for an image, or undefined. */
 export function whyNoImage(architecture) {
