@@ -53,12 +53,38 @@ export async function bundleAgent(root, version, alone) {
 /** Writes the console to `dist/console/`, with a hash of the content in each script's name. */
 export async function bundleConsole(root) {
   const { build } = await import('esbuild');
-  const outdir = join(root, 'dist/console');
+  const options = consoleOptions(root);
+  const { outdir } = options;
   // File names contain hashes, so files of earlier builds would remain.
   rmSync(outdir, { recursive: true, force: true });
-  const { metafile } = await build({
+  const { metafile } = await build(options);
+  const outputs = Object.entries(metafile.outputs);
+  const [script, { cssBundle }] = outputs.find(
+    ([, { entryPoint }]) => entryPoint === 'console/console-app.tsx',
+  );
+  const page = readFileSync(join(root, 'console/index.html'), 'utf8')
+    .replace('/console/main.js', `/console/${basename(script)}`)
+    .replace('/console/main.css', `/console/${basename(cssBundle)}`);
+  writeFileSync(join(outdir, 'index.html'), page);
+  copyFileSync(join(root, 'console/icon.svg'), join(outdir, 'icon.svg'));
+  compressFiles(outdir);
+}
+
+/** Returns the folders of the npm packages whose code or styles the console's files contain, such as `node_modules/react`. */
+export async function consolePackages(root) {
+  const { build } = await import('esbuild');
+  const { metafile } = await build({ ...consoleOptions(root), write: false });
+  const inputs = Object.values(metafile.outputs).flatMap((output) => Object.entries(output.inputs));
+  const folders = inputs.flatMap(([path, { bytesInOutput }]) =>
+    bytesInOutput > 0 ? (/^(.*node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(path)?.[1] ?? []) : [],
+  );
+  return [...new Set(folders)].sort();
+}
+
+function consoleOptions(root) {
+  return {
     entryPoints: [join(root, 'console/console-app.tsx')],
-    outdir,
+    outdir: join(root, 'dist/console'),
     bundle: true,
     splitting: true,
     format: 'esm',
@@ -71,17 +97,7 @@ export async function bundleConsole(root) {
     absWorkingDir: root,
     define: { 'process.env.NODE_ENV': '"production"' },
     logLevel: 'warning',
-  });
-  const outputs = Object.entries(metafile.outputs);
-  const [script, { cssBundle }] = outputs.find(
-    ([, { entryPoint }]) => entryPoint === 'console/console-app.tsx',
-  );
-  const page = readFileSync(join(root, 'console/index.html'), 'utf8')
-    .replace('/console/main.js', `/console/${basename(script)}`)
-    .replace('/console/main.css', `/console/${basename(cssBundle)}`);
-  writeFileSync(join(outdir, 'index.html'), page);
-  copyFileSync(join(root, 'console/icon.svg'), join(outdir, 'icon.svg'));
-  compressFiles(outdir);
+  };
 }
 
 /** Writes a compressed copy beside each file: over a slow link the console starts in a third of the time. */

@@ -1,5 +1,6 @@
 /** The images of the coordinator and of the agent: the program and the C libraries of this machine, without a shell. */
-import { existsSync, realpathSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileEntry } from './file-layout.mjs';
 import { OWN_ARCHITECTURE } from './node-binary.mjs';
@@ -16,6 +17,8 @@ const LIBRARIES = [
   'libgcc_s.so.1',
   'libstdc++.so.6',
 ];
+/** The packages that `LIBRARIES` belong to. */
+const PACKAGES = ['libc6', 'libgcc-s1', 'libstdc++6'];
 /** The loader's path is fixed by the executables, and the folder by Debian's loader. */
 const PLATFORM = {
   amd64: { loader: '/lib64/ld-linux-x86-64.so.2', folder: '/usr/lib/x86_64-linux-gnu' },
@@ -27,7 +30,30 @@ const CROSS_FOLDER = { arm64: '/usr/aarch64-linux-gnu/lib' };
 /** Returns why this machine has no C libraries for an image, or undefined. */
 export function whyNoImage(architecture) {
   const missing = Object.values(libraryFiles(architecture)).find((path) => !existsSync(path));
-  return missing === undefined ? undefined : `${missing} is missing (Debian: g++-aarch64-linux-gnu)`;
+  if (missing !== undefined) return `${missing} is missing (Debian: g++-aarch64-linux-gnu)`;
+  try {
+    imageLibraries(architecture);
+    return undefined;
+  } catch {
+    return 'dpkg-query does not know the packages of the C libraries, which the SBOM must list';
+  }
+}
+
+/** Returns the packages of the C libraries in an image. Throws if dpkg-query does not know them. */
+export function imageLibraries(architecture) {
+  const isOwn = architecture === OWN_ARCHITECTURE;
+  const names = PACKAGES.map((name) => (isOwn ? `${name}:${architecture}` : `${name}-${architecture}-cross`));
+  const options = ['--show', '--showformat', `\${Package} \${Version}\n`, ...names];
+  const output = execFileSync('dpkg-query', options, {
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  const [, distribution = 'debian'] = /^ID=(\w+)$/m.exec(readFileSync('/etc/os-release', 'utf8')) ?? [];
+  const lines = output.trim().split('\n');
+  return lines.map((line) => {
+    const [name, version] = line.split(' ');
+    return { distribution, name, version };
+  });
 }
 
 /** Paths in the image, and the files of this machine for them. */

@@ -29,8 +29,8 @@ export function runtimePackages(lock) {
   return [...found].sort();
 }
 
-/** Node's search: in the package's own node_modules, then in those of its parents. */
-function resolvePackage(lock, name, from) {
+/** Returns the folder of a package as Node finds it: in the caller's own node_modules, then in those of its parents. */
+export function resolvePackage(lock, name, from) {
   for (let folder = from; ; folder = folder.replace(/(^|\/)node_modules\/[^/]+(\/[^/]+)?$/, '')) {
     const path = `${folder === '' ? '' : `${folder}/`}node_modules/${name}`;
     if (lock[path]) return path;

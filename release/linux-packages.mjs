@@ -20,7 +20,6 @@ export function writeDeb({ about, layout, version, architecture, work, target, e
   mkdirSync(control);
   const file = (name, text, mode = 0o644) => text && writeFileSync(join(control, name), text, { mode });
   file('control', controlText({ about, version, architecture }));
-  file('conffiles', about.conffiles.map((path) => `${path}\n`).join(''));
   for (const [name, text] of Object.entries(about.debScripts)) file(name, text, 0o755);
   const compression = fast ? ['-Zgzip', '-z1'] : ['-Zxz', '-z6'];
   execFileSync('dpkg-deb', ['--build', '--root-owner-group', ...compression, root, target], {
@@ -80,9 +79,9 @@ export function writeRpm({ about, layout, version, architecture, work, target, e
 }
 
 function specText({ about, layout, version, files, fast }) {
-  const { name, summary, description, rpmRequires, rpmScripts, conffiles } = about;
+  const { name, summary, description, rpmRequires, rpmScripts } = about;
   const listed = [...layout].map(([path, { mode, folder }]) => {
-    const kind = conffiles.includes(path) ? '%config(noreplace) ' : folder ? '%dir ' : '';
+    const kind = folder ? '%dir ' : '';
     return `${kind}%attr(${mode ? mode.toString(8).padStart(4, '0') : '-'}, root, root) "${path}"`;
   });
   const own = ownFolders(layout, about.folders).map((path) => `%dir %attr(0755, root, root) "${path}"`);

@@ -2,9 +2,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { compressed, fileEntry, folderEntries } from './file-layout.mjs';
+import { libraryMinimums, neededSymbolVersions } from './shared-libraries.mjs';
 
 const UNIT_DIR = '/usr/lib/systemd/system';
-const COORDINATOR_SETTINGS = '/etc/everynode/coordinator.yaml';
 
 const COORDINATOR = {
   name: 'everynode',
@@ -13,11 +13,10 @@ const COORDINATOR = {
     'Serves the Kubernetes API, stores, decides, and serves the console. Contains its',
     'own Node.js. After the installation: everynode coordinator install --advertise HOST',
   ],
-  conffiles: [COORDINATOR_SETTINGS],
   folders: ['/usr/lib/everynode', '/usr/share/doc/everynode'],
-  debDepends: ['libc6 (>= 2.28)', 'libstdc++6', 'passwd', 'systemd'],
+  debDepends: ['passwd', 'systemd'],
   debRecommends: [],
-  rpmRequires: ['glibc >= 2.28', 'libstdc++', 'shadow-utils', 'systemd', 'util-linux'],
+  rpmRequires: ['shadow-utils', 'systemd', 'util-linux'],
 };
 
 const AGENT = {
@@ -27,11 +26,10 @@ const AGENT = {
     'Runs the Pods of a host with Docker or Podman, also without the coordinator. After',
     'the installation: everynode-agent install --server URL --token-file FILE',
   ],
-  conffiles: [],
   folders: ['/usr/share/doc/everynode-agent'],
-  debDepends: ['libc6 (>= 2.28)', 'libstdc++6', 'systemd'],
+  debDepends: ['systemd'],
   debRecommends: ['docker.io | docker-ce | podman', 'nftables', 'conntrack'],
-  rpmRequires: ['glibc >= 2.28', 'libstdc++', 'systemd'],
+  rpmRequires: ['systemd'],
 };
 
 /** Returns the coordinator's package: its description, and its layout around the program's. */
@@ -42,13 +40,12 @@ export function coordinatorPackage({ root, manPages }, program) {
   );
   const layout = new Map([
     ...program,
-    ['/etc/everynode', { folder: true, mode: 0o755 }],
-    [COORDINATOR_SETTINGS, { text: packaging(root, 'coordinator.yaml'), mode: 0o640 }],
     [`${UNIT_DIR}/everynode-coordinator.service`, { text: unit, mode: 0o644 }],
     ...documents(root, COORDINATOR.name),
     ...manPages('everynode'),
   ]);
-  return { about: { ...COORDINATOR, ...scripts(root, 'coordinator') }, layout };
+  const executables = [...program.values()].flatMap(({ from }) => (isExecutable(from) ? [from] : []));
+  return { about: { ...withLibraries(COORDINATOR, executables), ...scripts(root, 'coordinator') }, layout };
 }
 
 /** Returns the agent's package: its description, and its layout around the executable. */
@@ -60,7 +57,22 @@ export function agentPackage({ root, manPages }, executable) {
     ...documents(root, AGENT.name),
     ...manPages('everynode-agent'),
   ]);
-  return { about: { ...AGENT, ...scripts(root, 'agent') }, layout };
+  return { about: { ...withLibraries(AGENT, [executable]), ...scripts(root, 'agent') }, layout };
+}
+
+/** Native addons, and the coordinator's Node, which the build copies to a file of another name. */
+function isExecutable(file) {
+  return file !== undefined && /(\.node|node-(amd64|arm64))$/.test(file);
+}
+
+/** Adds the C and C++ libraries that the executables need: an older one would be found only when the program starts. */
+function withLibraries(about, executables) {
+  const { glibc, gcc } = libraryMinimums(executables.flatMap(neededSymbolVersions));
+  return {
+    ...about,
+    debDepends: [`libc6 (>= ${glibc})`, `libstdc++6 (>= ${gcc})`, ...about.debDepends],
+    rpmRequires: [`glibc >= ${glibc}`, `libstdc++ >= ${gcc}`, ...about.rpmRequires],
+  };
 }
 
 function documents(root, name) {
@@ -74,7 +86,10 @@ function documents(root, name) {
   ];
 }
 
-/** The same steps for both formats. Only Debian's removes data, by its purge. */
+/**
+ * The same steps for both formats. Only Debian's removes data, by its purge. The settings belong to no package: a purge
+ * would delete them also when another installation uses them.
+ */
 function scripts(root, program) {
   const step = (name) => packaging(root, `${name}.sh`);
   const install = step(`${program}-after-install`);

@@ -28,15 +28,16 @@ import { manualPages } from './manual.mjs';
 import { ARCHITECTURES } from './node-binary.mjs';
 import { writeOfflineBundle } from './offline-bundle.mjs';
 import { agentPackage, coordinatorPackage } from './package-contents.mjs';
-import { releaseKey, signRelease, sourceEpoch, writeProvenance, writeSbom } from './signed-release.mjs';
+import { programsOf, RELEASE_KINDS, wantedKinds } from './release-kinds.mjs';
+import { writeSbom } from './sbom.mjs';
+import { releaseKey, signRelease, sourceEpoch, writeProvenance } from './signed-release.mjs';
 import { makeExecutable } from './single-executable.mjs';
 import { whyNoAddon } from './sqlite-addon.mjs';
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..');
-const KINDS = ['agents', 'npm', 'packages', 'images', 'offline'];
 
 const USAGE = `npm run release -- [--key FILE] [--arch ARCH,…] [--only KIND,…] [--complete] [--fast] [--version VERSION] [--out DIR]
-  --only      some of ${KINDS.join(', ')}
+  --only      some of ${RELEASE_KINDS.join(', ')}; offline includes agents and packages
   --complete  fail if a part cannot be built on this machine, instead of leaving it out`;
 
 function say(text) {
@@ -76,7 +77,7 @@ class Release {
     Object.assign(this, options);
     this.epoch = sourceEpoch(ROOT);
     this.work = join(this.out, 'work');
-    this.kinds = new Set(this.only.split(','));
+    this.programs = programsOf(this.kinds);
   }
 
   async build() {
@@ -89,9 +90,8 @@ class Release {
     await bundleAgent(ROOT, this.version, bundle);
     this.manPages = await manualPages(ROOT, this);
     for (const architecture of this.arch.split(',')) {
-      await this.#buildAgent(architecture, bundle);
-      if (this.kinds.has('packages') || this.kinds.has('images'))
-        await this.#buildCoordinator(architecture, tarball);
+      if (this.programs.agent) await this.#buildAgent(architecture, bundle);
+      if (this.programs.coordinator) await this.#buildCoordinator(architecture, tarball);
     }
     this.#writeManifests();
     if (this.kinds.has('offline')) {
@@ -101,7 +101,7 @@ class Release {
     }
     if (this.kinds.has('npm')) renameSync(tarball, join(out, `everynode-${this.version}.tgz`));
     rmSync(work, { recursive: true });
-    writeSbom({ root: ROOT, target: join(out, `everynode-${this.version}.cdx.json`), ...this });
+    await this.#writeSbom();
     const parameters = { architectures: this.arch.split(','), kinds: [...this.kinds], fast: this.fast };
     const target = join(out, `everynode-${this.version}.intoto.json`);
     writeProvenance({ root: ROOT, folder: out, target, version: this.version, parameters });
@@ -110,6 +110,14 @@ class Release {
       say(`${(statSync(join(out, name)).size / 1e6).toFixed(1)} MB  ${name}`);
     for (const text of this.#leftOut) say(`left out: ${text}`);
     return this.#leftOut.length === 0;
+  }
+
+  #writeSbom() {
+    const target = join(this.out, `everynode-${this.version}.cdx.json`);
+    const imageArchitectures = this.kinds.has('images')
+      ? this.arch.split(',').filter((each) => whyNoImage(each) === undefined)
+      : [];
+    return writeSbom({ ...this, root: ROOT, target, imageArchitectures });
   }
 
   /** Returns the path of the npm package, among the temporary files. */
@@ -125,9 +133,11 @@ class Release {
 
   async #buildAgent(architecture, bundle) {
     say(`building the agent for ${architecture}`);
-    const target = join(this.out, `everynode-agent-${this.version}-linux-${architecture}`);
+    const isPublished = this.kinds.has('agents');
+    const folder = isPublished ? this.out : this.work;
+    const target = join(folder, `everynode-agent-${this.version}-linux-${architecture}`);
     await makeExecutable({ architecture, bundle, folder: this.work, target, say });
-    compress(target, this.fast);
+    if (isPublished) compress(target, this.fast);
     if (this.kinds.has('packages')) {
       const { about, layout } = agentPackage({ root: ROOT, ...this }, target);
       this.#writePackages('everynode-agent', architecture, { about, layout });
@@ -195,7 +205,7 @@ const { version: VERSION } = JSON.parse(readFileSync(join(ROOT, 'package.json'),
 const OPTIONS = {
   key: { type: 'string', default: join(homedir(), '.config/everynode/release-key.pem') },
   arch: { type: 'string', default: ARCHITECTURES.join(',') },
-  only: { type: 'string', default: KINDS.join(',') },
+  only: { type: 'string', default: RELEASE_KINDS.join(',') },
   complete: { type: 'boolean', default: false },
   fast: { type: 'boolean', default: false },
   version: { type: 'string', default: VERSION },
@@ -204,13 +214,21 @@ const OPTIONS = {
 };
 
 function refuse(text) {
-  process.stderr.write(`${text}: ${USAGE}\n`);
+  process.stderr.write(`${text}. All options: npm run release -- --help\n`);
   process.exit(2);
 }
 
 function readOptions() {
   try {
     return parseArgs({ options: OPTIONS }).values;
+  } catch (error) {
+    return refuse(error.message);
+  }
+}
+
+function readKinds(only) {
+  try {
+    return wantedKinds(only);
   } catch (error) {
     return refuse(error.message);
   }
@@ -223,8 +241,7 @@ if (!/^\d+\.\d+\.\d+(-[0-9a-z.]+)?$/.test(wanted.version))
 for (const architecture of wanted.arch.split(','))
   if (!ARCHITECTURES.includes(architecture))
     refuse(`--arch ${architecture} is not one of ${ARCHITECTURES.join(', ')}`);
-for (const kind of wanted.only.split(','))
-  if (!KINDS.includes(kind)) refuse(`--only ${kind} is not one of ${KINDS.join(', ')}`);
+const kinds = readKinds(wanted.only);
 if (help) process.stdout.write(`${USAGE}\n`);
-else if (!(await new Release({ ...wanted, out: resolve(wanted.out) }).build()) && wanted.complete)
+else if (!(await new Release({ ...wanted, kinds, out: resolve(wanted.out) }).build()) && wanted.complete)
   process.exit(1);

@@ -1,4 +1,4 @@
-/** What proves a release: the list of its packages (SBOM), how it was built (provenance), signed checksums. */
+/** What proves a release: how it was built (provenance), and signed checksums. */
 import { execFileSync } from 'node:child_process';
 import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync, sign } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -31,25 +31,6 @@ function git(root, ...args) {
 export function sourceEpoch(root) {
   const given = process.env.SOURCE_DATE_EPOCH ?? git(root, 'log', '-1', '--format=%ct') ?? '';
   return /^\d+$/.test(given) ? Number(given) : 0;
-}
-
-/** Writes the CycloneDX list of all npm packages and of Node, without the random number and the time of npm. */
-export function writeSbom({ root, target, version, epoch }) {
-  const list = JSON.parse(
-    execFileSync('npm', ['sbom', '--sbom-format', 'cyclonedx', '--omit', 'dev'], { cwd: root, ...TEXT }),
-  );
-  delete list.serialNumber;
-  list.metadata.timestamp = new Date(epoch * 1000).toISOString();
-  list.metadata.component.version = version;
-  for (const { name, version: node } of nodeMaterials())
-    list.components.push({
-      type: 'platform',
-      'bom-ref': `${name}@${node}`,
-      name,
-      version: node,
-      purl: `pkg:npm/${name}@${node}`,
-    });
-  writeFileSync(target, `${JSON.stringify(list, null, 2)}\n`);
 }
 
 /** Writes an in-toto statement with SLSA provenance (https://slsa.dev/spec/v1.0/provenance) about all files so far. */

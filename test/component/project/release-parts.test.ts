@@ -25,7 +25,6 @@ const ABOUT = {
   name: 'example',
   summary: 'an example',
   description: ['One line.'],
-  conffiles: ['/etc/example/settings.yaml'],
   folders: ['/usr/share/doc/example'],
   debDepends: ['libc6'],
   debRecommends: [],
@@ -69,7 +68,6 @@ for (const [format, tool] of [
       const folders =
         '/usr/share/doc/example\n/usr/share/doc/example/html\n/usr/share/doc/example/html/index';
       assert.ok(show('rpm', '-qlp', one).includes(folders), 'an erase would leave its folders');
-      assert.equal(show('rpm', '-qp', '--configfiles', one).trim(), '/etc/example/settings.yaml');
     }
   });
 }
@@ -124,6 +122,26 @@ test('the coordinator packages contain what runs, and nothing that only installs
     }),
     ['node_modules/a', 'node_modules/a/node_modules/b', 'node_modules/c'],
   );
+});
+
+test('a part of a release comes with the parts that it contains, and with no others', async () => {
+  type Kinds = Set<string>;
+  const { wantedKinds, programsOf } = await load<{
+    wantedKinds: (only: string) => Kinds;
+    programsOf: (kinds: Kinds) => { agent: boolean; coordinator: boolean };
+  }>('release-kinds.mjs');
+  for (const [only, kinds, agent, coordinator] of [
+    ['offline', 'agents,offline,packages', true, true],
+    ['agents', 'agents', true, false],
+    ['packages', 'packages', true, true],
+    ['images,npm', 'images,npm', true, true],
+    ['npm', 'npm', false, false],
+  ] as const) {
+    const wanted = wantedKinds(only);
+    assert.equal([...wanted].sort().join(), kinds);
+    assert.deepEqual(programsOf(wanted), { agent, coordinator }, only);
+  }
+  assert.throws(() => wantedKinds('npm,debs'), /^Error: --only debs is not one of agents, npm, packages/);
 });
 
 test('the files for Compose and Kubernetes run the coordinator without root and without capabilities', () => {
