@@ -36,6 +36,7 @@ export async function remove<T extends KubeObject>(
   kind: Kind<T>,
   ref: ObjectRef,
   options: DeleteOptions = {},
+  prepare: (current: T) => T = (current) => current,
 ): Promise<DeleteResult<T>> {
   const wanted = checkOptions(options);
   refuseImmortal(kind, ref);
@@ -48,7 +49,7 @@ export async function remove<T extends KubeObject>(
     check?.({ name: ref.name, oldObject: object });
     const decision = () =>
       decideDeletion(
-        object,
+        prepare(object),
         withDefaultPolicy(kind, object, wanted),
         graceSeconds(kind, object, wanted),
         deps.clock.now(),
