@@ -152,6 +152,24 @@ describe('a CronDaemonJob', () => {
     }));
 });
 
+test('a host without room for the Pods of a CronDaemonJob misses each run at the next one', () =>
+  withHosts(1, undefined, async (fixture) => {
+    // No Pod gets a node.
+    await fixture.createCron(HOURLY);
+    await fixture.run(26, HOUR / 4);
+    assert.deepEqual(
+      fixture.jobs().map((job) => [job.spec.startAt, daemonJobFinishedAs(job)]),
+      [
+        ['2026-01-01T05:00:00Z', 'Failed'],
+        ['2026-01-01T06:00:00Z', undefined],
+        ['2026-01-01T07:00:00Z', undefined],
+      ],
+    );
+    assert.equal(fixture.pods().length, 2);
+    const ends = fixture.results().map(({ phase, reason }) => `${phase} ${reason}`);
+    assert.deepEqual([...new Set(ends)], ['Missed MissSchedule']);
+  }));
+
 describe('a CronDaemonJob without a time zone', () => {
   test("starts at each host's own local time", () =>
     withHosts(3, 'Succeeded', async (fixture) => {

@@ -65,6 +65,10 @@ function deletedBeforeStart(confirmed: boolean): Pod {
     status: { phase: 'Pending', conditions },
   };
 }
+/** A start that was due a minute ago and is possible until `before`. */
+const startUntil = (before: number) => ({
+  start: { at: NOW - 60_000, before, rules: { at: toTimestamp(NOW - 60_000), before: toTimestamp(before) } },
+});
 const atMostOnce = { backoffLimit: 0 };
 
 /** What differs from an eligible host that is online and has done nothing; its state; what is stored; Pods removed. */
@@ -125,6 +129,20 @@ const HOSTS: [what: string, view: Partial<HostView>, state: string, stored?: str
   ],
   ['waits for a lost label', { isEligible: false, pods: [unboundPod(0)] }, 'Active', undefined, 1],
   ['waits for room', { pods: [unboundPod(0)] }, 'Active'],
+  ['waits for room before its deadline', { pods: [unboundPod(0)], ...startUntil(NOW + 1) }, 'Active'],
+  ['waits for room at its deadline', { pods: [unboundPod(0)], ...startUntil(NOW) }, 'Active', undefined, 1],
+  ['has a node at its deadline', { pods: [pod(0)], ...startUntil(NOW) }, 'Active'],
+  [
+    'waits for room with a second attempt, which has no deadline',
+    { pods: [unboundPod(1)], result: outcome({}), ...startUntil(NOW) },
+    'Active',
+  ],
+  [
+    'had no room until its deadline',
+    { pods: [unboundPod(0, toTimestamp(NOW))], ...startUntil(NOW) },
+    'Missed',
+    'Missed 0/0',
+  ],
   ['waits for room after the end', { end, pods: [unboundPod(0)] }, 'Active', undefined, 1],
   ['has a Pod that is deleted before it has a node', { pods: [unboundPod(0, toTimestamp(NOW))] }, 'Waiting'],
   ['has withdrawn its Pod before the start', { pods: [deletedBeforeStart(true)] }, 'Waiting'],
@@ -168,6 +186,14 @@ describe('a host of a DaemonJob', () => {
       assert.equal(step.remove.length, removed);
     });
   }
+});
+
+test('a host whose Pod waits for room is checked again at its deadline', () => {
+  const view: HostView = {
+    ...{ nodeName: 'kiel', spec: {}, run: 1, isEligible: true, isOnline: true, isHeld: false },
+    ...{ pods: [unboundPod(0)], result: undefined, end: undefined, ...startUntil(NOW + 5_000) },
+  };
+  assert.deepEqual(hostStep(view, NOW).state, { kind: 'Active', forMs: 5_000 });
 });
 
 for (const [what, completionTime, expected] of [
