@@ -193,7 +193,8 @@ function withoutDeadline(start: HostStart | undefined): HostStart | undefined {
  * A closed run keeps Pods that have started. A Pod that its host has not started is deleted; otherwise a host that
  * returns later would start it after the end. With a deadline the host decides by itself, and may have run the Pod. A Pod
  * without a node waits for room, or for a label that its node has lost: it is deleted when its host may not start any
- * more, also at its deadline, or the job would wait for it forever. On a host that is online, a Pod that waits for its time is withdrawn.
+ * more, also at its deadline, or the job would wait for it forever. On a host that is online, a Pod that waits for its
+ * time is withdrawn.
  */
 function toRemove(view: HostView, live: readonly Pod[], outcome: HostOutcome, now: number): readonly Pod[] {
   const { end, isOnline, isHeld, isEligible, start } = view;

@@ -29,7 +29,8 @@ const IMMORTAL_NAMESPACES = new Set(['default', 'kube-system', 'kube-public']);
 const POLICIES = ['Foreground', 'Background', 'Orphan'];
 
 /**
- * Deletes an object or starts its graceful deletion. Throws 403 (built-in namespaces and PriorityClasses), 404, 409 (preconditions), 422.
+ * Deletes an object or starts its graceful deletion. `prepare` returns the object to mark as terminating, in the same
+ * write. Throws 403 (built-in namespaces and PriorityClasses), 404, 409 (preconditions), 422.
  */
 export async function remove<T extends KubeObject>(
   deps: RegistryDeps,
