@@ -4,12 +4,15 @@ import { toTimestamp } from '../../../shared/kube/objects/meta.js';
 import type { Rejection } from '../admission/pod-admission.js';
 import { windowWait } from '../handovers/handover-step.js';
 
-/** A Pod of another run of the same CronDaemonJob on this host. `ending`: the host is ending it. */
+/**
+ * A Pod of another run of the same CronDaemonJob on this host. `ending`: the host is ending it. `uninspected`: this agent
+ * does not know yet whether its containers run.
+ */
 export interface SeriesPod {
   uid: string;
   /** When its run was due, ms since the epoch. */
   at: number;
-  state: 'waiting' | 'running' | 'ending';
+  state: 'uninspected' | 'waiting' | 'running' | 'ending';
 }
 
 /** Inputs of the decision. Times in ms since the epoch. */
@@ -57,6 +60,9 @@ function wait(message: string, againMs: number, replaces: readonly string[] = []
 
 function otherRuns({ series }: StartRules, at: number, others: readonly SeriesPod[]): StartGate | undefined {
   if (!series || series.concurrency === 'Allow') return undefined;
+  // Nothing is decided from an incomplete view: two runs would run at once, or one would be ended for nothing.
+  if (others.some(({ state }) => state === 'uninspected'))
+    return wait('the agent has not inspected another run since its start', RUN_POLL_MS);
   const running = others.filter(({ state }) => state !== 'waiting');
   if (running.length === 0) return undefined;
   if (series.concurrency === 'Forbid') return wait('an earlier run has not ended', RUN_POLL_MS);

@@ -124,7 +124,9 @@ export class DaemonJobWrites {
 
   async remove(job: DaemonJob, pod: Pod, context: ReconcileContext): Promise<void> {
     await unlessGone(async () => {
-      const options = { preconditions: preconditionsOf(pod) };
+      // Without a grace period the Pod would end before its host has confirmed that it did not start it.
+      const grace = pod.spec.terminationGracePeriodSeconds === 0 ? { gracePeriodSeconds: 1 } : {};
+      const options = { preconditions: preconditionsOf(pod), ...grace };
       const { object } = await this.#deps.registry.delete(podKind, pod.metadata, options);
       context.observeWrite(object);
       this.#deps.recordEvent(job, 'Normal', 'SuccessfulDelete', `Deleted pod: ${pod.metadata.name}`);

@@ -116,7 +116,7 @@ function judge(
   });
   if (counted.phase === 'Succeeded') return { state: { kind: 'Succeeded' }, outcome: counted };
   if (live.length > 0) {
-    if (view.isOnline) return { state: activeState(view, live, now), outcome: counted };
+    if (view.isOnline) return { state: activeState(view, counted, live, now), outcome: counted };
     const isLate = isTooLate(view, counted, now) && live.some(({ status }) => isPending(status?.phase));
     if (view.end || isLate) return final('Missed', OFFLINE);
     return { state: untilTooLate('Offline', view, counted, now), outcome: counted };
@@ -168,10 +168,18 @@ function untilTooLate(
   return deadline === undefined ? { kind } : { kind, forMs: Math.max(1, deadline - now) };
 }
 
-/** A host counts as active once its time has come, also if it has not reported the start yet. */
-function activeState({ start }: HostView, live: readonly Pod[], now: number): HostState {
-  if (!live.every((pod) => isWaitingToStart(pod, now))) return { kind: 'Active' };
-  return { kind: 'Assigned', ...(start?.at !== undefined && start.at > now && { forMs: start.at - now }) };
+/**
+ * A host counts as active once its time has come, also if it has not reported the start yet. A Pod that has no node at its
+ * deadline is withdrawn then.
+ */
+function activeState(view: HostView, counted: HostOutcome, live: readonly Pod[], now: number): HostState {
+  const isAssigned = live.every((pod) => isWaitingToStart(pod, now));
+  const deadline = live.some(({ spec }) => !spec.nodeName) ? deadlineOf(view, counted) : undefined;
+  const next = isAssigned ? view.start?.at : deadline;
+  return {
+    kind: isAssigned ? 'Assigned' : 'Active',
+    ...(next !== undefined && next > now && { forMs: next - now }),
+  };
 }
 
 /** A retry follows a start in time. */
@@ -185,20 +193,17 @@ function withoutDeadline(start: HostStart | undefined): HostStart | undefined {
  * A closed run keeps Pods that have started. A Pod that its host has not started is deleted; otherwise a host that
  * returns later would start it after the end. With a deadline the host decides by itself, and may have run the Pod. A Pod
  * without a node waits for room, or for a label that its node has lost: it is deleted when its host may not start any
- * more, or the job would wait for it forever. On a host that is online, a Pod that waits for its time is withdrawn.
+ * more, also at its deadline, or the job would wait for it forever. On a host that is online, a Pod that waits for its
+ * time is withdrawn.
  */
-function toRemove(
-  { end, isOnline, isHeld, isEligible, start }: HostView,
-  live: readonly Pod[],
-  { phase }: HostOutcome,
-  now: number,
-): readonly Pod[] {
+function toRemove(view: HostView, live: readonly Pod[], outcome: HostOutcome, now: number): readonly Pod[] {
+  const { end, isOnline, isHeld, isEligible, start } = view;
   const removable = live.filter(({ metadata }) => !metadata.deletionTimestamp);
-  if (phase === 'Succeeded' || end?.kind === 'Stopped') return removable;
+  if (outcome.phase === 'Succeeded' || end?.kind === 'Stopped') return removable;
   const isOver = end !== undefined || !isEligible;
   return removable.filter((pod) => {
     if (!isPending(pod.status?.phase)) return false;
-    if (!pod.spec.nodeName && isOver) return true;
+    if (!pod.spec.nodeName && (isOver || isTooLate(view, outcome, now))) return true;
     if (isOnline) return (isOver || isHeld) && isWaitingToStart(pod, now);
     return end !== undefined && start?.before === undefined;
   });

@@ -9,6 +9,7 @@ import { timeZone, timeZoneOfLabel } from '../../../shared/calendar/time-zone.js
 import {
   type RunSeries,
   SERIES_ANNOTATION,
+  STOP_CONFIRMED_CONDITION,
   type StartRules,
   startRulesOf,
   TIME_ZONE_LABEL,
@@ -16,7 +17,7 @@ import {
 } from '../../../shared/kube/daemonjobs/daemonjob-start.js';
 import type { DaemonJob } from '../../../shared/kube/daemonjobs/daemonjob-types.js';
 import type { HandoverWindow } from '../../../shared/kube/handovers/host-handover.js';
-import { findCondition } from '../../../shared/kube/objects/conditions.js';
+import { findCondition, isConditionTrue } from '../../../shared/kube/objects/conditions.js';
 import { toTimestamp } from '../../../shared/kube/objects/meta.js';
 import type { Labels } from '../../../shared/kube/objects/selectors.js';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
@@ -143,9 +144,13 @@ export function isWaitingToStart(pod: Pod, now: number): boolean {
   return findCondition(pod.status?.conditions, 'PodReadyToStartContainers')?.reason === WAITS_FOR_START;
 }
 
-/** True for an ended Pod of which no container ever started: it was withdrawn, and is no failure. */
+/**
+ * True for an ended Pod of which no container ever started: it was withdrawn, and is no failure. Only its host can confirm
+ * that. An offline host may have run a Pod that is still Pending here; if it were no attempt, the host would run it twice.
+ */
 export function hasNeverBegun(pod: Pod): boolean {
   if (!startRulesOf(pod) || (pod.status?.phase ?? 'Pending') !== 'Pending') return false;
+  if (!isConditionTrue(pod.status?.conditions, STOP_CONFIRMED_CONDITION)) return false;
   const all = [...(pod.status?.initContainerStatuses ?? []), ...(pod.status?.containerStatuses ?? [])];
   return all.every(({ state }) => !state?.running && !state?.terminated);
 }

@@ -1,4 +1,5 @@
 /** v1 Pod. */
+import { START_ANNOTATION } from '../../../shared/kube/daemonjobs/daemonjob-start.js';
 import {
   ATTEMPT_ANNOTATION,
   ENDED_ANNOTATION,
@@ -21,8 +22,11 @@ import { validatePod, validatePodCreate, validatePodStatus, validatePodUpdate } 
 
 /** Annotations that only controllers write. A host obeys them. */
 const SERVER_ANNOTATIONS = [HANDOVER_ANNOTATION, ENDED_ANNOTATION];
-/** Annotations that a controller sets at creation. A DaemonJob with changed ones would count a Pod wrongly. */
-const COUNTING_ANNOTATIONS = [ATTEMPT_ANNOTATION, RUN_ANNOTATION];
+/**
+ * Annotations of a DaemonJob's Pod that only its controller changes. Otherwise a user could make the job count the Pod
+ * wrongly, or make its host start the Pod before its time.
+ */
+const DAEMON_JOB_ANNOTATIONS = [ATTEMPT_ANNOTATION, RUN_ANNOTATION, START_ANNOTATION];
 
 /** `pkg/registry/core/pod/strategy.go`: a new Pod is Pending. Its QoS class follows from its resources. */
 function prepareForCreate(pod: Pod): void {
@@ -35,7 +39,7 @@ function prepareForCreate(pod: Pod): void {
 function keepAnnotations(next: Pod, current: Pod, context: WriteContext): void {
   for (const key of SERVER_ANNOTATIONS) keepServerAnnotation(key, next, current, context);
   if (controllerOf(current.metadata)?.kind !== 'DaemonJob') return;
-  for (const key of COUNTING_ANNOTATIONS) keepServerAnnotation(key, next, current, context);
+  for (const key of DAEMON_JOB_ANNOTATIONS) keepServerAnnotation(key, next, current, context);
 }
 
 function prepareForUpdate(next: Pod, current: Pod, context: WriteContext): void {

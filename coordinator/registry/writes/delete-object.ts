@@ -29,13 +29,15 @@ const IMMORTAL_NAMESPACES = new Set(['default', 'kube-system', 'kube-public']);
 const POLICIES = ['Foreground', 'Background', 'Orphan'];
 
 /**
- * Deletes an object or starts its graceful deletion. Throws 403 (built-in namespaces and PriorityClasses), 404, 409 (preconditions), 422.
+ * Deletes an object or starts its graceful deletion. `prepare` returns the object to mark as terminating, in the same
+ * write. Throws 403 (built-in namespaces and PriorityClasses), 404, 409 (preconditions), 422.
  */
 export async function remove<T extends KubeObject>(
   deps: RegistryDeps,
   kind: Kind<T>,
   ref: ObjectRef,
   options: DeleteOptions = {},
+  prepare: (current: T) => T = (current) => current,
 ): Promise<DeleteResult<T>> {
   const wanted = checkOptions(options);
   refuseImmortal(kind, ref);
@@ -48,7 +50,7 @@ export async function remove<T extends KubeObject>(
     check?.({ name: ref.name, oldObject: object });
     const decision = () =>
       decideDeletion(
-        object,
+        prepare(object),
         withDefaultPolicy(kind, object, wanted),
         graceSeconds(kind, object, wanted),
         deps.clock.now(),

@@ -1,5 +1,6 @@
 /** Verbs for Pods only: binding, eviction and confirmed stops. */
 
+import { STOP_CONFIRMED_CONDITION, startRulesOf } from '../../../shared/kube/daemonjobs/daemonjob-start.js';
 import {
   ApiError,
   conflict,
@@ -127,5 +128,13 @@ export async function preempt(
 /** See `Registry.confirmStopped`. A Pod that no longer exists is not an error. */
 export function confirmStopped(deps: RegistryDeps, ref: ObjectRef, uid: string): Promise<void> {
   const options = { gracePeriodSeconds: 0, preconditions: { uid } };
-  return unlessGone(() => remove(deps, podKind, ref, options));
+  return unlessGone(() => remove(deps, podKind, ref, options, (pod) => stopConfirmed(pod, deps.clock.now())));
+}
+
+/** Marks a Pod with start rules. Otherwise it would look like a Pod that a user deleted without grace. */
+function stopConfirmed(current: Pod, now: number): Pod {
+  if (!startRulesOf(current)) return current;
+  const pod = copyJson(current);
+  setPodCondition(pod, { type: STOP_CONFIRMED_CONDITION, status: 'True' }, now);
+  return pod;
 }

@@ -18,6 +18,11 @@ export const TIME_ZONE_LABEL = 'fleet.everynode.dev/time-zone';
 export const MISS_SCHEDULE = 'MissSchedule';
 /** Reason of PodReadyToStartContainers=False while the Pod waits for its time. */
 export const WAITS_FOR_START = 'WaitsForStart';
+/**
+ * Condition of a Pod with start rules whose host has reported that no container of it is left. A Pod that a user deleted
+ * without grace does not have it: its host may have started the Pod.
+ */
+export const STOP_CONFIRMED_CONDITION = 'fleet.everynode.dev/StopConfirmed';
 /** Reason of a Pod that was ended by a later run of its CronDaemonJob. */
 export const REPLACED = 'Replaced';
 

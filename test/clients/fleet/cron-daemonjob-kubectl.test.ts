@@ -126,6 +126,45 @@ describe('CronDaemonJobs in kubectl', () => {
     await kubectl.ok('delete dj away');
   });
 
+  test('a Pod keeps its start, and one that an offline host may have run is not run again', async () => {
+    const startAt = toTimestamp(Date.now() + 10_000);
+    await kubectl.ok(
+      'create -f -',
+      manifest('DaemonJob', 'once', { startAt, retry: 'AtMostOnce', template: TEMPLATE }),
+    );
+    await kubectl.ok('wait --for=condition=PodReadyToStartContainers=false pod/once.node-2.0 --timeout=10s');
+    await kubectl.ok('annotate pod once.node-2.0 fleet.everynode.dev/start-');
+    assert.match(await kubectl.ok('get pod once.node-2.0 -o yaml'), /fleet\.everynode\.dev\/start: /);
+    await runCommand(fleet, 'offline node-2');
+    await kubectl.ok('wait --for=jsonpath={.status.succeeded}=1 dj/once --timeout=60s');
+    await kubectl.ok('delete pod once.node-2.0 --grace-period=0 --force');
+    await kubectl.ok('wait --for=condition=failed dj/once --timeout=30s');
+    await runCommand(fleet, 'online node-2');
+    await kubectl.ok('wait --for=condition=ready node/node-2 --timeout=30s');
+    const own = (await results()).find(({ metadata }) => metadata.name === 'once.node-2');
+    assert.deepEqual([own?.phase, own?.attempts, own?.reason], ['Failed', 1, 'PodDeleted']);
+    assert.equal(await kubectl.ok('get pods -o name'), 'pod/once.node-1.0');
+    await kubectl.ok('delete dj once');
+  });
+
+  test('hosts without room until the deadline have missed the job', async () => {
+    const resources = { requests: { cpu: '1000' } };
+    const template = { spec: { containers: [{ name: 'work', image: 'work:1', resources }] } };
+    const startAt = toTimestamp(Date.now() + 2_000);
+    await kubectl.ok(
+      'create -f -',
+      manifest('DaemonJob', 'full', { startAt, startingDeadlineSeconds: 5, template }),
+    );
+    await kubectl.ok('wait --for=condition=failed dj/full --timeout=30s');
+    const own = (await results()).filter(({ metadata }) => metadata.name.startsWith('full.'));
+    assert.deepEqual(
+      own.map(({ phase, reason }) => `${phase} ${reason}`),
+      ['Missed MissSchedule', 'Missed MissSchedule'],
+    );
+    assert.doesNotMatch(await kubectl.ok('get pods -o name'), /full/);
+    await kubectl.ok('delete dj full');
+  });
+
   test('a schedule runs each minute, also on a host that is offline', async () => {
     await kubectl.ok('create -f -', cron('tick', '* * * * *', { concurrencyPolicy: 'Forbid' }));
     await until(async () => (await podsOf('tick')) === 2, {

@@ -1,8 +1,13 @@
 /** CronDaemonJobs over a memory store: DaemonJobs ahead of their time, time zones, suspension, history, kills. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { podKind } from '../../../coordinator/kinds/index.js';
 import { startRulesOf } from '../../../shared/kube/daemonjobs/daemonjob-start.js';
-import { type DaemonJob, daemonJobFinishedAs } from '../../../shared/kube/daemonjobs/daemonjob-types.js';
+import {
+  type DaemonJob,
+  type DaemonJobSpec,
+  daemonJobFinishedAs,
+} from '../../../shared/kube/daemonjobs/daemonjob-types.js';
 import type { PodPhase } from '../../../shared/kube/pods/pod-types.js';
 import { DaemonJobFixture } from '../../harness/controllers/daemonjob-fixture.js';
 import type { Kill } from '../../harness/controllers/write-kills.js';
@@ -147,6 +152,24 @@ describe('a CronDaemonJob', () => {
     }));
 });
 
+test('a host without room for the Pods of a CronDaemonJob misses each run at the next one', () =>
+  withHosts(1, undefined, async (fixture) => {
+    // No Pod gets a node.
+    await fixture.createCron(HOURLY);
+    await fixture.run(26, HOUR / 4);
+    assert.deepEqual(
+      fixture.jobs().map((job) => [job.spec.startAt, daemonJobFinishedAs(job)]),
+      [
+        ['2026-01-01T05:00:00Z', 'Failed'],
+        ['2026-01-01T06:00:00Z', undefined],
+        ['2026-01-01T07:00:00Z', undefined],
+      ],
+    );
+    assert.equal(fixture.pods().length, 2);
+    const ends = fixture.results().map(({ phase, reason }) => `${phase} ${reason}`);
+    assert.deepEqual([...new Set(ends)], ['Missed MissSchedule']);
+  }));
+
 describe('a CronDaemonJob without a time zone', () => {
   test("starts at each host's own local time", () =>
     withHosts(3, 'Succeeded', async (fixture) => {
@@ -199,6 +222,49 @@ describe('a CronDaemonJob without a time zone', () => {
         ['2026-01-01T17:00:00Z'],
       );
     }));
+});
+
+describe('a Pod with a start time', () => {
+  /** Creates the job and binds its Pod, like the scheduler. */
+  const createBound = async (fixture: DaemonJobFixture, spec: Partial<DaemonJobSpec>) => {
+    await fixture.createJob({ startAt: '2026-01-01T01:00:00Z', ...spec });
+    await fixture.run(1);
+    for (const { metadata } of fixture.pods()) await fixture.plane.registry.bind(metadata, 'node-1');
+  };
+
+  test('that is deleted without grace on an offline host never runs again with AtMostOnce', () =>
+    withHosts(1, 'Succeeded', async (fixture) => {
+      await createBound(fixture, { retry: 'AtMostOnce' });
+      await fixture.setOffline('node-1', true);
+      await fixture.run(2, HOUR);
+      const [pod] = fixture.pods();
+      assert.ok(pod && pod.status?.phase === 'Pending', 'the coordinator does not know of the start');
+      await fixture.plane.registry.delete(podKind, pod.metadata, { gracePeriodSeconds: 0 });
+      await fixture.run(1);
+      await fixture.setOffline('node-1', false);
+      await fixture.run(3);
+      assert.equal(fixture.created.get('node-1')?.size, 1);
+      assert.deepEqual(fixture.phases(), ['node-1=Failed']);
+    }));
+
+  for (const terminationGracePeriodSeconds of [0, 30]) {
+    const rule = `that is withdrawn is no failure with a grace period of ${terminationGracePeriodSeconds} s`;
+    test(rule, () =>
+      withHosts(1, 'Succeeded', async (fixture) => {
+        const spec = { terminationGracePeriodSeconds, containers: [{ name: 'work', image: 'work:1' }] };
+        await createBound(fixture, { template: { spec } });
+        await fixture.changeJob({ suspend: true });
+        await fixture.run(2);
+        assert.deepEqual([fixture.pods(), fixture.results()], [[], []]);
+        await fixture.changeJob({ suspend: false });
+        await fixture.run(4, HOUR / 2);
+        assert.deepEqual(
+          fixture.results().map(({ phase, attempts }) => [phase, attempts]),
+          [['Succeeded', 1]],
+        );
+      }),
+    );
+  }
 });
 
 for (const when of ['before', 'after'] as const) {

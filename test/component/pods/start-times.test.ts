@@ -6,15 +6,17 @@ import { START_ANNOTATION, type StartRules } from '../../../shared/kube/daemonjo
 import { toTimestamp } from '../../../shared/kube/objects/meta.js';
 import type { Pod, PodSpec } from '../../../shared/kube/pods/pod-types.js';
 import { PodFixture } from '../../harness/pods/pod-fixture.js';
-import { podOf } from '../../harness/pods/pod-host-fixture.js';
+import { podOf, settle } from '../../harness/pods/pod-host-fixture.js';
 
 const HOUR = 3_600_000;
 /** Containers that do not end during a test. */
 const LONG: ImageBehaviourRow = { pattern: '*', exit: { afterMs: 100 * HOUR, code: 0 } };
+/** Containers that also need 5 s to stop. */
+const STUBBORN: ImageBehaviourRow = { ...LONG, pattern: '*/stubborn:1', stop: { afterMs: 5_000 } };
 
 let host: PodFixture;
 beforeEach(() => {
-  host = new PodFixture([LONG]);
+  host = new PodFixture([STUBBORN, LONG]);
 });
 afterEach(() => host.close());
 
@@ -123,5 +125,43 @@ describe('two runs of one series', () => {
     await host.until('it is missed', () => phase('two') === 'Failed');
     assert.equal(host.statuses.get('uid-two')?.reason, 'MissSchedule');
     assert.equal(host.state('one'), 'running');
+  });
+
+  /** Delays the inspections of a Pod, so that the other Pods of a restarted agent are inspected first. */
+  const inspectLate = (uid: string) => {
+    const inspect = host.driver.inspectPod.bind(host.driver);
+    host.driver.inspectPod = async (podUid) => {
+      for (let turn = 0; podUid === uid && turn < 5; turn += 1) await settle();
+      return inspect(podUid);
+    };
+  };
+  /** Uids of the Pods whose container `app` runs. */
+  const running = async () => {
+    const copies = (await host.driver.list()).filter(({ state }) => state === 'running');
+    return [...new Set(copies.map(({ identity }) => identity.podUid))];
+  };
+
+  test('with Forbid: the second still waits after a restart of the agent that inspects the first late', async () => {
+    await start('Forbid');
+    inspectLate('uid-one');
+    await host.restartAgent();
+    await pass(60_000);
+    assert.deepEqual(await running(), ['uid-one']);
+    assert.equal(waiting('two'), 'an earlier run has not ended');
+  });
+
+  test('with Replace: the second waits for an end that a restarted agent inspects late', async () => {
+    const series = { uid: 'cron', concurrency: 'Replace' as const };
+    host.assignPod(jobPod('one', { at: inMs(0), series }, 'stubborn:1'));
+    await host.until('the first runs', () => host.state('one') === 'running');
+    host.terminate('uid-one', { reason: 'Replaced', message: '', deadline: host.clock.now() + HOUR });
+    host.assignPod(jobPod('two', { at: inMs(0), series }));
+    inspectLate('uid-one');
+    await host.restartAgent();
+    await host.until('the second runs', async () => {
+      await host.pass(1_000);
+      return host.state('two') === 'running';
+    });
+    assert.deepEqual(await running(), ['uid-two']);
   });
 });

@@ -12,6 +12,7 @@ import type {
 import {
   SERIES_ANNOTATION,
   START_ANNOTATION,
+  STOP_CONFIRMED_CONDITION,
   TIME_ZONE_LABEL,
 } from '../../../shared/kube/daemonjobs/daemonjob-start.js';
 import type { DaemonJob } from '../../../shared/kube/daemonjobs/daemonjob-types.js';
@@ -147,7 +148,7 @@ describe('the timeline of a schedule', () => {
   });
 });
 
-test('a Pod without a started container has never begun', () => {
+test('a Pod without a started container has never begun, if its host has confirmed its end', () => {
   const pod = (status: Pod['status']): Pod => ({
     apiVersion: 'v1',
     kind: 'Pod',
@@ -160,10 +161,13 @@ test('a Pod without a started container has never begun', () => {
     ...(status && { status }),
   });
   const container = { name: 'c', image: '', imageID: '', ready: false, restartCount: 0 };
-  assert.equal(hasNeverBegun(pod(undefined)), true);
-  assert.equal(hasNeverBegun(pod({ phase: 'Running' })), false);
+  const conditions = [{ type: STOP_CONFIRMED_CONDITION, status: 'True' as const }];
+  assert.equal(hasNeverBegun(pod({ conditions })), true);
+  assert.equal(hasNeverBegun(pod({ phase: 'Pending', conditions })), true);
+  assert.equal(hasNeverBegun(pod(undefined)), false);
+  assert.equal(hasNeverBegun(pod({ phase: 'Running', conditions })), false);
   const ended = { ...container, state: { terminated: { exitCode: 137 } } };
-  assert.equal(hasNeverBegun(pod({ phase: 'Pending', containerStatuses: [ended] })), false);
+  assert.equal(hasNeverBegun(pod({ phase: 'Pending', conditions, containerStatuses: [ended] })), false);
 });
 
 describe('validation of a CronDaemonJob', () => {

@@ -9,6 +9,7 @@ import { daemonJobPod, isOwnedBy } from '../../../coordinator/decisions/daemonjo
 import { type HostOutcome, lastBytes } from '../../../coordinator/decisions/daemonjobs/daemonjob-result.js';
 import { daemonJobStep } from '../../../coordinator/decisions/daemonjobs/daemonjob-step.js';
 import { daemonJobKind } from '../../../coordinator/kinds/index.js';
+import { STOP_CONFIRMED_CONDITION } from '../../../shared/kube/daemonjobs/daemonjob-start.js';
 import {
   type DaemonJob,
   type DaemonJobSpec,
@@ -51,6 +52,24 @@ const end = { kind: 'Closed', reason: 'UntilPassed', message: 'too late' } as co
 const missed = (changes: Partial<HostOutcome>) =>
   outcome({ phase: 'Missed', attempts: 0, failures: 0, ...changes });
 const stopped = { kind: 'Stopped', reason: 'DeadlineExceeded', message: 'too long' } as const;
+
+/** A Pod with start rules that was deleted before its host reported a start. `confirmed`: the host has reported its end. */
+function deletedBeforeStart(confirmed: boolean): Pod {
+  const model = daemonJobPod(job(), 'kiel', 0, { at: toTimestamp(NOW - 60_000) });
+  const deletion = { deletionTimestamp: toTimestamp(NOW), deletionGracePeriodSeconds: 0 };
+  const conditions = confirmed ? [{ type: STOP_CONFIRMED_CONDITION, status: 'True' as const }] : [];
+  return {
+    ...model,
+    metadata: { ...model.metadata, ...deletion },
+    spec: { ...model.spec, nodeName: 'kiel' },
+    status: { phase: 'Pending', conditions },
+  };
+}
+/** A start that was due a minute ago and is possible until `before`. */
+const startUntil = (before: number) => ({
+  start: { at: NOW - 60_000, before, rules: { at: toTimestamp(NOW - 60_000), before: toTimestamp(before) } },
+});
+const atMostOnce = { backoffLimit: 0 };
 
 /** What differs from an eligible host that is online and has done nothing; its state; what is stored; Pods removed. */
 const HOSTS: [what: string, view: Partial<HostView>, state: string, stored?: string, removed?: number][] = [
@@ -110,8 +129,46 @@ const HOSTS: [what: string, view: Partial<HostView>, state: string, stored?: str
   ],
   ['waits for a lost label', { isEligible: false, pods: [unboundPod(0)] }, 'Active', undefined, 1],
   ['waits for room', { pods: [unboundPod(0)] }, 'Active'],
+  ['waits for room before its deadline', { pods: [unboundPod(0)], ...startUntil(NOW + 1) }, 'Active'],
+  ['waits for room at its deadline', { pods: [unboundPod(0)], ...startUntil(NOW) }, 'Active', undefined, 1],
+  ['has a node at its deadline', { pods: [pod(0)], ...startUntil(NOW) }, 'Active'],
+  [
+    'waits for room with a second attempt, which has no deadline',
+    { pods: [unboundPod(1)], result: outcome({}), ...startUntil(NOW) },
+    'Active',
+  ],
+  [
+    'had no room until its deadline',
+    { pods: [unboundPod(0, toTimestamp(NOW))], ...startUntil(NOW) },
+    'Missed',
+    'Missed 0/0',
+  ],
   ['waits for room after the end', { end, pods: [unboundPod(0)] }, 'Active', undefined, 1],
   ['has a Pod that is deleted before it has a node', { pods: [unboundPod(0, toTimestamp(NOW))] }, 'Waiting'],
+  ['has withdrawn its Pod before the start', { pods: [deletedBeforeStart(true)] }, 'Waiting'],
+  [
+    'has withdrawn its Pod before the start, with AtMostOnce',
+    { pods: [deletedBeforeStart(true)], spec: atMostOnce },
+    'Waiting',
+  ],
+  [
+    'may have run a Pod that a user deleted without grace',
+    { pods: [deletedBeforeStart(false)] },
+    'Waiting',
+    'Retrying 1/1',
+  ],
+  [
+    'may have run a Pod that a user deleted without grace, with AtMostOnce',
+    { pods: [deletedBeforeStart(false)], spec: atMostOnce },
+    'Failed',
+    'Failed 1/1',
+  ],
+  [
+    'is offline, and may have run a Pod that a user deleted without grace, with AtMostOnce',
+    { pods: [deletedBeforeStart(false)], spec: atMostOnce, isOnline: false },
+    'Failed',
+    'Failed 1/1',
+  ],
   ['failed, and a new run starts', { run: 2, result: outcome({ phase: 'Failed', failures: 7 }) }, 'Ready'],
 ];
 
@@ -129,6 +186,14 @@ describe('a host of a DaemonJob', () => {
       assert.equal(step.remove.length, removed);
     });
   }
+});
+
+test('a host whose Pod waits for room is checked again at its deadline', () => {
+  const view: HostView = {
+    ...{ nodeName: 'kiel', spec: {}, run: 1, isEligible: true, isOnline: true, isHeld: false },
+    ...{ pods: [unboundPod(0)], result: undefined, end: undefined, ...startUntil(NOW + 5_000) },
+  };
+  assert.deepEqual(hostStep(view, NOW).state, { kind: 'Active', forMs: 5_000 });
 });
 
 for (const [what, completionTime, expected] of [

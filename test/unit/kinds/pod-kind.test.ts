@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { podKind } from '../../../coordinator/kinds/pods/pod-kind.js';
+import { START_ANNOTATION } from '../../../shared/kube/daemonjobs/daemonjob-start.js';
 import {
   ATTEMPT_ANNOTATION,
   ENDED_ANNOTATION,
@@ -323,25 +324,23 @@ for (const key of [HANDOVER_ANNOTATION, ENDED_ANNOTATION])
     }
   });
 
-describe("the attempt and the run of a DaemonJob's Pod", () => {
-  const bearing = (attempt: string, kind: string) => {
-    const ownerReferences = [{ apiVersion: 'v1', kind, name: 'work', uid: 'job', controller: true }];
-    const annotations = { [ATTEMPT_ANNOTATION]: attempt, [RUN_ANNOTATION]: attempt };
-    return podFrom(oneContainer(), { annotations, ownerReferences });
-  };
-  for (const [kind, user, expected] of [
-    ['DaemonJob', 'mallory', '1'],
-    ['DaemonJob', undefined, '7'],
-    ['DaemonSet', 'mallory', '7'],
-  ] as const)
-    for (const verb of ['prepareForUpdate', 'prepareForStatusUpdate'] as const)
-      test(`of a ${kind} are ${expected} after a change by ${user ?? 'the controller'} (${verb})`, () => {
-        const next = bearing('7', kind);
-        podKind[verb]?.(next, bearing('1', kind), { now: 0, ...(user && { user }) });
-        const { annotations } = next.metadata;
-        assert.deepEqual(
-          [annotations?.[ATTEMPT_ANNOTATION], annotations?.[RUN_ANNOTATION]],
-          [expected, expected],
-        );
-      });
-});
+for (const key of [ATTEMPT_ANNOTATION, RUN_ANNOTATION, START_ANNOTATION])
+  describe(`the annotation ${key} of a DaemonJob's Pod`, () => {
+    const bearing = (value: string | undefined, kind: string) => {
+      const ownerReferences = [{ apiVersion: 'v1', kind, name: 'work', uid: 'job', controller: true }];
+      return podFrom(oneContainer(), { ...(value && { annotations: { [key]: value } }), ownerReferences });
+    };
+    for (const [kind, user, sent, expected] of [
+      ['DaemonJob', 'mallory', '7', '1'],
+      ['DaemonJob', 'mallory', undefined, '1'],
+      ['DaemonJob', undefined, '7', '7'],
+      ['DaemonSet', 'mallory', '7', '7'],
+      ['DaemonSet', 'mallory', undefined, undefined],
+    ] as const)
+      for (const verb of ['prepareForUpdate', 'prepareForStatusUpdate'] as const)
+        test(`of a ${kind} is ${expected} after ${user ?? 'the controller'} sends ${sent} (${verb})`, () => {
+          const next = bearing(sent, kind);
+          podKind[verb]?.(next, bearing('1', kind), { now: 0, ...(user && { user }) });
+          assert.equal(next.metadata.annotations?.[key], expected);
+        });
+  });

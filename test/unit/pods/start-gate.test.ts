@@ -68,6 +68,25 @@ describe('two runs of a CronDaemonJob on one host', () => {
         other('running'),
         'wait 1000 an earlier run has not ended',
       ],
+      ['Allow starts next to a run that the agent has not inspected', 'Allow', other('uninspected'), 'open'],
+      [
+        'Forbid waits for the inspection of another run',
+        'Forbid',
+        other('uninspected'),
+        'wait 1000 the agent has not inspected another run since its start',
+      ],
+      [
+        'Replace ends no run before all are inspected',
+        'Replace',
+        [...other('running'), ...other('uninspected')],
+        'wait 1000 the agent has not inspected another run since its start',
+      ],
+      [
+        'Replace does not yield to a later run before all are inspected',
+        'Replace',
+        [...other('running', at + MINUTE), ...other('uninspected')],
+        'wait 1000 the agent has not inspected another run since its start',
+      ],
       ['Forbid ignores a run that has not started', 'Forbid', other('waiting'), 'open'],
       [
         'Replace ends the earlier one',
