@@ -14,11 +14,12 @@ export function countHealth(hosts: readonly Host[]): HealthCounts {
   return counts;
 }
 
-/** `rollouts` are those that wait for an operator. */
+/** `rollouts` and `jobs` wait for an operator. */
 export function fleetSentence(
   counts: HealthCounts,
   sites: readonly SiteSummary[],
   rollouts: readonly Rollout[],
+  jobs: number,
 ): ShownStatus {
   const failed = rollouts.filter(({ status }) => status?.phase === 'Failed').length;
   const waiting = rollouts.length - failed;
@@ -32,6 +33,7 @@ export function fleetSentence(
       `${countText(counts.offline, 'host is offline', 'hosts are offline')}${siteText(sites)}`,
     ],
     ['waiting', waiting, countText(waiting, 'rollout waits for you', 'rollouts wait for you')],
+    ['waiting', jobs, countText(jobs, 'job waits for you', 'jobs wait for you')],
     [
       'waiting',
       counts.pressure,

@@ -1,6 +1,7 @@
 /** The start page's decisions: what needs an operator, by cause; sites; windows; one sentence. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import type { DaemonJob } from '../../../shared/kube/daemonjobs/daemonjob-types.js';
 import type { CalendarSpan, ChangeCalendar } from '../../../shared/kube/fleet/change-calendar-types.js';
 import type { FailingPod, Host, HostStatus } from '../../../shared/kube/fleet/host-types.js';
 import type { RolloutPolicy } from '../../../shared/kube/rollouts/rollout-policy-types.js';
@@ -44,6 +45,17 @@ const failing = (name: string, pod: Partial<FailingPod>, labels: Record<string, 
   const whole = { namespace: 'shop', name: `${name}-pod`, message: 'm', reason: 'Failed', ...pod };
   return host(name, { pods: { total: 1, ready: 0, failing: 1 }, failing: [whole] }, labels);
 };
+const waitingJob = (name: string): DaemonJob => ({
+  ...{ apiVersion: 'fleet.everynode.dev/v1', kind: 'DaemonJob', metadata: { namespace: 'shop', name } },
+  spec: { template: { spec: { containers: [] } } },
+  status: {
+    ...{ hosts: 2, startTime: '2026-11-22T11:00:00Z' },
+    rollout: {
+      ...{ phase: 'AwaitingApproval', message: 'wave rest waits for approval' },
+      ...{ wave: 'canary', startTime: '2026-11-22T11:00:00Z', waves: [] },
+    },
+  },
+});
 const rollout = (name: string, status: Partial<RolloutStatus>) =>
   ({
     metadata: { namespace: 'shop', name },
@@ -52,11 +64,11 @@ const rollout = (name: string, status: Partial<RolloutStatus>) =>
 
 function causesOf(
   hosts: readonly Host[],
-  more: { rollouts?: readonly Rollout[]; pendingJoins?: number } = {},
+  more: { rollouts?: readonly Rollout[]; jobs?: readonly DaemonJob[]; pendingJoins?: number } = {},
 ) {
   const sites = summariseSites(hosts, 'site');
   return fleetCauses({
-    ...{ hosts, sites, siteLabel: 'site', context: CONTEXT, rollouts: [], pendingJoins: 0 },
+    ...{ hosts, sites, siteLabel: 'site', context: CONTEXT, rollouts: [], jobs: [], pendingJoins: 0 },
     ...more,
   });
 }
@@ -122,7 +134,7 @@ describe('the inbox of the start page', () => {
     assert.equal(second?.detail, 'n9: container main is in CrashLoopBackOff');
   });
 
-  test('orders failed rollouts, sites, Pods, hosts, waiting rollouts, joins, then the rest', () => {
+  test('orders failed rollouts, sites, Pods, hosts, waiting rollouts, jobs, joins, then the rest', () => {
     const hosts = [
       failing('a', { owner: 'DaemonSet/till' }),
       host('b', { state: 'NotReady', since: '2026-11-22T11:00:00Z' }),
@@ -131,12 +143,15 @@ describe('the inbox of the start page', () => {
     ];
     const rollouts = [rollout('radio', { phase: 'AwaitingApproval' }), rollout('till', { phase: 'Failed' })];
     assert.deepEqual(
-      causesOf(hosts, { rollouts, pendingJoins: 2 }).map(({ title, tone }) => `${tone}: ${title}`),
+      causesOf(hosts, { rollouts, jobs: [waitingJob('flash')], pendingJoins: 2 }).map(
+        ({ title, tone }) => `${tone}: ${title}`,
+      ),
       [
         'failed: Rollout of till: failed',
         'failed: shop/till: container keeps failing on 1 host',
         'failed: 1 host is not ready',
         'waiting: Rollout of radio: waiting for approval',
+        'waiting: Job flash: waiting for approval',
         'waiting: 2 hosts wait for approval to join',
         'waiting: 1 host under disk pressure',
         'over: 1 host with another version than the coordinator',
@@ -183,8 +198,8 @@ describe('the inbox of the start page', () => {
 });
 
 describe('the sentence of the start page', () => {
-  const sentence = (hosts: readonly Host[], rollouts: readonly Rollout[] = []) =>
-    fleetSentence(countHealth(hosts), summariseSites(hosts, 'site'), rollouts);
+  const sentence = (hosts: readonly Host[], rollouts: readonly Rollout[] = [], jobs = 0) =>
+    fleetSentence(countHealth(hosts), summariseSites(hosts, 'site'), rollouts, jobs);
   const rostock = [1, 2].map((n) => offline(`n${n}`, 'rostock', '2026-11-22T11:00:00Z'));
   for (const [what, shown, tone, word] of [
     ['no hosts', sentence([]), 'ok', 'No hosts yet.'],
@@ -195,6 +210,7 @@ describe('the sentence of the start page', () => {
       'ok',
       'All 2 hosts are healthy, 1 of them is cordoned.',
     ],
+    ['a job that waits', sentence([host('a')], [], 1), 'waiting', '1 job waits for you.'],
     ['an offline site', sentence(rostock), 'offline', '2 hosts are offline (rostock: 2 of 2).'],
     [
       'two offline sites',
