@@ -4,7 +4,7 @@ import type { Host } from '../../shared/kube/fleet/host-types.js';
 import { findCondition } from '../../shared/kube/objects/conditions.js';
 import { countText } from '../../shared/kube/objects/meta.js';
 import type { Rollout } from '../../shared/kube/rollouts/rollout-types.js';
-import { failingCause } from '../fleet/failing-cause.js';
+import { causesOfHost, failingCause, UNLISTED_CAUSE } from '../fleet/failing-cause.js';
 import { type FleetContext, ISSUE_NAMES, ISSUES, type Issue, issuesOf } from '../fleet/host-issues.js';
 import { jobRollout, jobStatus } from '../jobs/job-text.js';
 import { hostHealth } from '../layout/status/host-health.js';
@@ -49,6 +49,7 @@ export function fleetCauses(state: FleetState): Cause[] {
     ...rollouts.filter(({ status }) => status?.phase === 'Failed').map(rolloutCause),
     ...offlineSites(state),
     ...failingCauses(state.hosts),
+    ...unlistedCause(state.hosts),
     ...notReadyCauses(state.hosts),
     ...singleOffline(state),
     ...rollouts.filter(({ status }) => status && status.phase !== 'Failed').map(rolloutCause),
@@ -131,8 +132,14 @@ function singleOffline({ hosts, sites, siteLabel = '' }: FleetState): Cause[] {
     others,
     `${countText(others.length, 'host is', 'hosts are')} offline`,
   );
+  // The list has the same hosts as the count. `notin` also selects hosts without the label.
+  const without = offlineAsWhole.size > 0 ? `${siteLabel} notin (${[...offlineAsWhole].join(',')})` : '';
   return [
-    { ...cause, href: hostsHref('condition=offline'), ...earliest(others.map(({ status }) => status.since)) },
+    {
+      ...cause,
+      href: hostsHref('condition=offline', without),
+      ...earliest(others.map(({ status }) => status.since)),
+    },
   ];
 }
 
@@ -166,6 +173,15 @@ function failingCauses(hosts: readonly Host[]): Cause[] {
       href: `/hosts?cause=${encodeURIComponent(id)}`,
       ...earliest(group.since),
     }));
+}
+
+/** Failing hosts whose Pods the user may not see. Without it the inbox would be empty under a red headline. */
+function unlistedCause(hosts: readonly Host[]): Cause[] {
+  const affected = hosts.filter((host) => causesOfHost(host).includes(UNLISTED_CAUSE));
+  if (affected.length === 0) return [];
+  const title = `${countText(affected.length, 'host has', 'hosts have')} ${UNLISTED_CAUSE}`;
+  const cause = hostsCause('failing unlisted', 'failed', affected, title);
+  return [{ ...cause, href: `/hosts?cause=${encodeURIComponent(UNLISTED_CAUSE)}` }];
 }
 
 function notReadyCauses(hosts: readonly Host[]): Cause[] {

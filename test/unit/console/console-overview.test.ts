@@ -18,8 +18,10 @@ const { siteLabelOf, summariseSites } =
 const windows = await consoleModule<typeof import('../../../console/overview/upcoming-windows.js')>(
   'overview/upcoming-windows.ts',
 );
-const { failingCause, hasCause } =
+const { causesOfHost, failingCause } =
   await consoleModule<typeof import('../../../console/fleet/failing-cause.js')>('fleet/failing-cause.ts');
+const { hostFilter } =
+  await consoleModule<typeof import('../../../console/fleet/host-filter.js')>('fleet/host-filter.ts');
 const { isRolloutOver, primaryVerbs } = await consoleModule<
   typeof import('../../../console/rollouts/rollout-phases.js')
 >('rollouts/rollout-phases.ts');
@@ -96,6 +98,12 @@ describe('the inbox of the start page', () => {
     assert.match(site?.detail ?? '', /^3 of 4 hosts/);
     assert.equal(site?.href, '/hosts?condition=offline&filter=site%3Drostock');
     assert.deepEqual([others?.title, others?.detail], ['1 host is offline', 'e']);
+    const filter = new URLSearchParams(others?.href.split('?')[1]).get('filter') ?? '';
+    assert.deepEqual(
+      hosts.filter(hostFilter(filter).matches).map(({ metadata }) => metadata.name),
+      ['e', 'f', 'g'],
+      'the link leaves out the hosts of the offline site',
+    );
     assert.deepEqual(rest, []);
   });
 
@@ -159,6 +167,26 @@ describe('the inbox of the start page', () => {
     );
   });
 
+  test('has one item for failing hosts whose Pods the user may not see', () => {
+    const pods = { total: 4, ready: 0, failing: 4 };
+    const hosts = [host('a', { pods }), host('b', { pods }), failing('c', { owner: 'DaemonSet/till' })];
+    assert.deepEqual(
+      causesOf(hosts).map(({ title, detail, href }) => [title, detail, href]),
+      [
+        [
+          'shop/till: container keeps failing on 1 host',
+          'c: m',
+          '/hosts?cause=shop%2Ftill%20container%20keeps%20failing',
+        ],
+        [
+          '2 hosts have failing Pods that you may not see',
+          'a, b',
+          '/hosts?cause=failing%20Pods%20that%20you%20may%20not%20see',
+        ],
+      ],
+    );
+  });
+
   test('dates a rollout by its condition Stalled, else by its end', () => {
     const conditions = [{ type: 'Stalled', status: 'True', lastTransitionTime: '2026-11-22T11:30:00Z' }];
     const since = (status: Partial<RolloutStatus>) =>
@@ -180,8 +208,10 @@ describe('the inbox of the start page', () => {
       owner: 'DaemonSet/till',
     };
     const { id } = failingCause(pod);
-    assert.ok(hasCause(failing('a', pod), id));
-    assert.ok(!hasCause(failing('a', { ...pod, reason: 'Error' }), id));
+    assert.deepEqual(causesOfHost(failing('a', pod)), [id]);
+    assert.ok(!causesOfHost(failing('a', { ...pod, reason: 'Error' })).includes(id));
+    const away = failing('a', pod);
+    assert.deepEqual(causesOfHost({ ...away, status: { ...away.status, state: 'Unknown' } }), []);
     assert.equal(failingCause({ namespace: 'shop', name: 'p', message: '', reason: 'Odd' }).id, 'shop/p Odd');
   });
 
@@ -208,7 +238,19 @@ describe('the sentence of the start page', () => {
       'maintenance',
       sentence([host('a'), host('b', { unschedulable: true })]),
       'ok',
-      'All 2 hosts are healthy, 1 of them is cordoned.',
+      '1 of 2 hosts is healthy, 1 is cordoned.',
+    ],
+    [
+      'maintenance of all hosts',
+      sentence(['a', 'b'].map((name) => host(name, { unschedulable: true }))),
+      'ok',
+      'All 2 hosts are cordoned.',
+    ],
+    [
+      'maintenance of one host',
+      sentence([host('a', { unschedulable: true })]),
+      'ok',
+      'The host is cordoned.',
     ],
     ['a job that waits', sentence([host('a')], [], 1), 'waiting', '1 job waits for you.'],
     ['an offline site', sentence(rostock), 'offline', '2 hosts are offline (rostock: 2 of 2).'],
@@ -296,6 +338,16 @@ describe('the next windows', () => {
         { policy: 'shop/paused', state: 'never', at: undefined, names: [] },
       ],
     );
+  });
+
+  test('the list says how many windows and policies it leaves out', () => {
+    const cases: [windows: number, policies: number, text: string][] = [
+      [0, 0, ''],
+      [1, 0, 'Not shown: 1 more window.'],
+      [0, 1, 'Not shown: the windows of 1 more policy.'],
+      [3, 2, 'Not shown: 3 more windows and the windows of 2 more policies.'],
+    ];
+    for (const [more, policies, text] of cases) assert.equal(windows.omittedText(more, policies), text);
   });
 
   test('the sites of a time zone come from the labels that the policies name', () => {
