@@ -31,10 +31,11 @@ export function HostActions({ node, pods }: { node: Node; pods: Live<Pod> }) {
   const plan = pods.phase === 'live' ? planDrain(pods.objects) : undefined;
   const offered = { node, mayChange, mayEvict, plan, mayListPods: pods.phase !== 'refused' };
   const problem = useAddressedAction(offered, setQuestion, () => setDraining(true));
-  const button = (text: string, asked: Confirmation, isDangerous = false) => (
+  const button = (text: string, asked: Confirmation | undefined, isDangerous = false) => (
     <button
       type="button"
       className={controls.button}
+      disabled={asked === undefined}
       {...(isDangerous ? { 'data-danger': true } : {})}
       onClick={() => setQuestion(asked)}
     >
@@ -47,11 +48,8 @@ export function HostActions({ node, pods }: { node: Node; pods: Live<Pod> }) {
         {mayChange && button(isCordoned ? 'Uncordon' : 'Cordon', cordonQuestion(node, !isCordoned))}
         {mayChange &&
           mayEvict &&
-          plan &&
-          button(
-            'Drain',
-            drainQuestion(node, plan, () => setDraining(true)),
-          )}
+          offered.mayListPods &&
+          button('Drain', plan && drainQuestion(node, plan, () => setDraining(true)))}
         {mayChange &&
           button(
             isInMaintenance ? 'End maintenance' : 'Maintenance',

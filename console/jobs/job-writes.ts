@@ -1,4 +1,4 @@
-/** Changes of jobs, each like a kubectl or `everynode job` command. Which are possible is decided without I/O. */
+/** Changes of jobs, each like a kubectl or `everynode job` command. */
 import { type DaemonJob, daemonJobFinishedAs, runOf } from '../../shared/kube/daemonjobs/daemonjob-types.js';
 import { countText, type KubeObject } from '../../shared/kube/objects/meta.js';
 import { type SteeringVerb, steeringAnnotation } from '../../shared/kube/rollouts/steering-requests.js';
