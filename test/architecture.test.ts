@@ -215,8 +215,15 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   'console/layout': ['console/api', 'shared/kube'],
   'console/sign-in': ['console/api', 'console/layout', 'shared/kube'],
   'console/fleet': ['console/api', 'console/layout', 'shared/kube'],
-  // The start page sums up hosts and rollouts, with their states and actions.
-  'console/overview': ['console/api', 'console/fleet', 'console/layout', 'console/rollouts', 'shared/kube'],
+  // The start page sums up hosts, rollouts and jobs, with their states and actions.
+  'console/overview': [
+    'console/api',
+    'console/fleet',
+    'console/jobs',
+    'console/layout',
+    'console/rollouts',
+    'shared/kube',
+  ],
   'console/audit': ['console/api', 'console/layout', 'shared/kube'],
   'console/calendar': ['console/api', 'console/layout', 'shared/kube'],
   'console/onboarding': ['console/api', 'console/layout', 'shared/kube'],

@@ -1,5 +1,6 @@
 /** Why Pods of a workload fail, so that hosts with the same problem are one item. Pure. */
 import type { FailingPod, Host } from '../../shared/kube/fleet/host-types.js';
+import { hostHealth } from '../layout/status/host-health.js';
 
 /** What operators distinguish. A Pod changes between the reasons of one kind all the time. */
 const KINDS: readonly (readonly [words: string, reasons: readonly string[]])[] = [
@@ -28,7 +29,12 @@ export function failingCause({ namespace, name, owner, reason }: FailingPod): Fa
   return { id: `${workload} ${words}`, workload, words };
 }
 
-/** Returns true if one of the host's failing Pods has the cause. */
-export function hasCause({ status }: Host, id: string): boolean {
-  return status.failing.some((pod) => failingCause(pod).id === id);
+/** Cause of failing hosts of which no failing Pod is listed: the user may not see the Pods. */
+export const UNLISTED_CAUSE = 'failing Pods that you may not see';
+
+/** Returns the causes of a host whose health is that Pods fail. At least one, so that no failing host is left out. */
+export function causesOfHost(host: Host): string[] {
+  if (hostHealth(host) !== 'failing') return [];
+  const { failing } = host.status;
+  return failing.length > 0 ? failing.map((pod) => failingCause(pod).id) : [UNLISTED_CAUSE];
 }

@@ -9,7 +9,7 @@ import { PageShell } from '../layout/shell/page-shell.js';
 import { HOST_HEALTH_STATES, type HostHealth, hostHealth } from '../layout/status/host-health.js';
 import { useUrlFilter } from '../layout/use-url-query.js';
 import { BulkBar } from './bulk/bulk-bar.js';
-import { hasCause } from './failing-cause.js';
+import { causesOfHost } from './failing-cause.js';
 import { FleetCounters } from './fleet-counters.js';
 import { FleetCounts } from './fleet-counts.js';
 import { FleetFilter } from './fleet-filter.js';
@@ -54,7 +54,8 @@ const Fleet = memo(function Fleet({ hosts }: { hosts: readonly Host[] }) {
 
   const filter = useMemo(() => hostFilter(filterText), [filterText]);
   const filtered = useMemo(
-    () => hosts.filter((host) => filter.matches(host) && (cause === '' || hasCause(host, cause))),
+    () =>
+      hosts.filter((host) => filter.matches(host) && (cause === '' || causesOfHost(host).includes(cause))),
     [hosts, filter, cause],
   );
   const shown = useMemo(

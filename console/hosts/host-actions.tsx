@@ -8,15 +8,16 @@ import { countText } from '../../shared/kube/objects/meta.js';
 import type { Pod } from '../../shared/kube/pods/pod-types.js';
 import { ACCESS, useIsAllowed } from '../api/access-checks.js';
 import { ApiCallError } from '../api/api-call.js';
+import type { Live } from '../api/live-list.js';
 import { changeNode, deleteNode, revokeNode } from '../api/node-writes.js';
 import { type Confirmation, ConfirmDialog } from '../layout/confirm-dialog.js';
 import controls from '../layout/controls.module.css';
 import { HostEffectText } from '../layout/effect-text.js';
 import { CopyCommand } from '../layout/text/copy-command.js';
 import { useUrlQuery } from '../layout/use-url-query.js';
-import { drain, planDrain } from './drain-host.js';
+import { type DrainPlan, drain, planDrain } from './drain-host.js';
 
-export function HostActions({ node, pods }: { node: Node; pods: readonly Pod[] }) {
+export function HostActions({ node, pods }: { node: Node; pods: Live<Pod> }) {
   const [question, setQuestion] = useState<Confirmation>();
   const [isDraining, setDraining] = useState(false);
   const [, navigate] = useLocation();
@@ -26,12 +27,15 @@ export function HostActions({ node, pods }: { node: Node; pods: readonly Pod[] }
   const mayRevoke = useIsAllowed(ACCESS.revoke);
   const isCordoned = node.spec?.unschedulable === true;
   const isInMaintenance = node.spec?.taints?.some(({ key }) => key === MAINTENANCE_TAINT.key) ?? false;
-  const plan = planDrain(pods);
-  useAddressedAction({ node, mayChange, mayEvict, plan }, setQuestion, () => setDraining(true));
-  const button = (text: string, asked: Confirmation, isDangerous = false) => (
+  // A plan of Pods that are still loading would evict nothing.
+  const plan = pods.phase === 'live' ? planDrain(pods.objects) : undefined;
+  const offered = { node, mayChange, mayEvict, plan, mayListPods: pods.phase !== 'refused' };
+  const problem = useAddressedAction(offered, setQuestion, () => setDraining(true));
+  const button = (text: string, asked: Confirmation | undefined, isDangerous = false) => (
     <button
       type="button"
       className={controls.button}
+      disabled={asked === undefined}
       {...(isDangerous ? { 'data-danger': true } : {})}
       onClick={() => setQuestion(asked)}
     >
@@ -44,10 +48,8 @@ export function HostActions({ node, pods }: { node: Node; pods: readonly Pod[] }
         {mayChange && button(isCordoned ? 'Uncordon' : 'Cordon', cordonQuestion(node, !isCordoned))}
         {mayChange &&
           mayEvict &&
-          button(
-            'Drain',
-            drainQuestion(node, plan, () => setDraining(true)),
-          )}
+          offered.mayListPods &&
+          button('Drain', plan && drainQuestion(node, plan, () => setDraining(true)))}
         {mayChange &&
           button(
             isInMaintenance ? 'End maintenance' : 'Maintenance',
@@ -60,7 +62,8 @@ export function HostActions({ node, pods }: { node: Node; pods: readonly Pod[] }
             true,
           )}
       </div>
-      {isDraining && isCordoned && (
+      {problem && <p role="alert">{problem}</p>}
+      {isDraining && isCordoned && plan && (
         <p role="status" aria-label="Drain">
           {plan.evict.length > 0
             ? `Draining: ${plan.evict.length} Pods left (${plan.evict.map(({ metadata }) => metadata.name).join(', ')}).`
@@ -76,25 +79,58 @@ interface Offered {
   node: Node;
   mayChange: boolean;
   mayEvict: boolean;
-  plan: ReturnType<typeof planDrain>;
+  mayListPods: boolean;
+  /** Undefined while the Pods are not known. */
+  plan: DrainPlan | undefined;
 }
 
-/** `?act=cordon` in the address, which the palette sets, opens the confirmation of the action. */
+/**
+ * `?act=cordon` in the address, which the palette sets, opens the confirmation of the action. Returns why that is not
+ * possible, or ''.
+ */
 function useAddressedAction(
-  { node, mayChange, mayEvict, plan }: Offered,
+  offered: Offered,
   ask: (question: Confirmation) => void,
   onDrain: () => void,
-): void {
+): string {
   const [query, setQuery] = useUrlQuery();
+  const [problem, setProblem] = useState('');
   const act = query.get('act');
+  const asked = act === null ? undefined : addressedQuestion(act, offered, onDrain);
   // biome-ignore lint/correctness/useExhaustiveDependencies: the address opens the confirmation once
   useEffect(() => {
-    if (act === null || !mayChange) return;
-    if (act === 'cordon' || act === 'uncordon') ask(cordonQuestion(node, act === 'cordon'));
-    if (act === 'maintenance') ask(maintenanceQuestion(node, true));
-    if (act === 'drain' && mayEvict) ask(drainQuestion(node, plan, onDrain));
+    if (asked === undefined) return;
+    if (typeof asked === 'string') setProblem(asked);
+    else {
+      setProblem('');
+      ask(asked);
+    }
     setQuery('act', '');
-  }, [act, mayChange]);
+  }, [act, asked === undefined]);
+  return problem;
+}
+
+/** Returns the confirmation, or why the action is not possible. Undefined while the Pods that it needs are loading. */
+function addressedQuestion(
+  act: string,
+  { node, mayChange, mayEvict, mayListPods, plan }: Offered,
+  onDrain: () => void,
+): Confirmation | string | undefined {
+  const { name } = node.metadata;
+  if (!mayChange) return `You are not allowed to change host ${name}.`;
+  switch (act) {
+    case 'cordon':
+    case 'uncordon':
+      return cordonQuestion(node, act === 'cordon');
+    case 'maintenance':
+      return maintenanceQuestion(node, true);
+    case 'drain':
+      if (!mayEvict) return `You are not allowed to evict the Pods of host ${name}.`;
+      if (!mayListPods) return `You are not allowed to list the Pods of host ${name}.`;
+      return plan && drainQuestion(node, plan, onDrain);
+    default:
+      return `A host has no action “${act}”.`;
+  }
 }
 
 function cordonQuestion({ metadata: { name } }: Node, unschedulable: boolean): Confirmation {
@@ -118,11 +154,7 @@ function cordonQuestion({ metadata: { name } }: Node, unschedulable: boolean): C
   };
 }
 
-function drainQuestion(
-  { metadata: { name } }: Node,
-  plan: ReturnType<typeof planDrain>,
-  onStarted: () => void,
-): Confirmation {
+function drainQuestion({ metadata: { name } }: Node, plan: DrainPlan, onStarted: () => void): Confirmation {
   const { evict, stay } = plan;
   return {
     title: `Drain ${name}?`,
@@ -144,7 +176,7 @@ function drainQuestion(
     reason: 'none',
     perform: async () => {
       onStarted();
-      await drain(name, plan);
+      await drain(name);
     },
   };
 }

@@ -3,7 +3,7 @@ import { useCallback, useState } from 'react';
 import type { Host } from '../../shared/kube/fleet/host-types.js';
 import type { Node } from '../../shared/kube/nodes/node-types.js';
 import type { Pod } from '../../shared/kube/pods/pod-types.js';
-import { useInterval } from '../api/live-list.js';
+import { type Live, useInterval } from '../api/live-list.js';
 import { useApiResource } from '../api/use-api-resource.js';
 import controls from '../layout/controls.module.css';
 import { hostHealth } from '../layout/status/host-health.js';
@@ -16,14 +16,14 @@ import classes from './host-header.module.css';
 /** A cut link changes no object at once, so that watches alone would show it late. */
 const ASK_AGAIN_MS = 5_000;
 
-export function HostHeader({ node, pods }: { node: Node; pods: readonly Pod[] }) {
+export function HostHeader({ node, pods }: { node: Node; pods: Live<Pod> }) {
   const { name } = node.metadata;
   const [ticks, setTicks] = useState(0);
   useInterval(
     ASK_AGAIN_MS,
     useCallback(() => setTicks((count) => (document.hidden ? count : count + 1)), []),
   );
-  const changes = [node, ...pods].map(({ metadata }) => metadata.resourceVersion).join(' ');
+  const changes = [node, ...pods.objects].map(({ metadata }) => metadata.resourceVersion).join(' ');
   const { answer: host } = useApiResource<Host>(
     `/apis/fleet.everynode.dev/v1/hosts/${encodeURIComponent(name)}`,
     `${ticks} ${changes}`,

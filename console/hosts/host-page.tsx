@@ -41,7 +41,7 @@ export function HostPage() {
       {nodes.phase === 'live' && !node && <p>This host does not exist. It may have been removed.</p>}
       {node && isKnown && (
         <HostTimes {...(node.metadata.labels ? { labels: node.metadata.labels } : {})}>
-          <HostHeader node={node} pods={pods.objects} />
+          <HostHeader node={node} pods={pods} />
           <DaemonSetReasons node={name} version={node.metadata.resourceVersion ?? ''} />
           <HostPods pods={pods.objects} />
           <HostJobs node={name} version={versionOf(pods.objects)} />

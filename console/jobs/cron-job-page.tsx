@@ -16,7 +16,7 @@ import { EventList } from '../pods/event-list.js';
 import { nextRunOf } from './cron-job-table.js';
 import { JobBar } from './job-bar.js';
 import { JobButtons } from './job-buttons.js';
-import { Fact } from './job-fact.js';
+import { Fact, JobStart } from './job-fact.js';
 import classes from './job-page.module.css';
 import { CRON_JOBS, cronStatus, jobStatus, jobsPath } from './job-text.js';
 import { actionsOfCronJob } from './job-writes.js';
@@ -77,7 +77,9 @@ function Schedule({ cron }: { cron: CronDaemonJob }) {
         <Fact term="Last run">
           {status?.lastScheduleTime ? <RelativeTime at={status.lastScheduleTime} /> : 'never'}
         </Fact>
-        <Fact term="If a run still goes on">{CONCURRENCY[concurrencyPolicy] ?? concurrencyPolicy}</Fact>
+        <Fact term="If the last run has not ended">
+          {CONCURRENCY[concurrencyPolicy] ?? concurrencyPolicy}
+        </Fact>
         <Fact term="Image">{imagesText(jobTemplate.spec.template.spec.containers)}</Fact>
       </dl>
     </section>
@@ -115,7 +117,9 @@ function Runs({ cron }: { cron: CronDaemonJob }) {
               <td>
                 <JobBar status={job.status} />
               </td>
-              <td>{job.status?.startTime ? <RelativeTime at={job.status.startTime} /> : 'not yet'}</td>
+              <td>
+                <JobStart job={job} />
+              </td>
             </tr>
           ))}
         </ListTable>

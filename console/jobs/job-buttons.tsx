@@ -30,7 +30,7 @@ export function JobButtons({ resource, namespace, name, actions }: JobButtonsPro
           type="button"
           className={controls.button}
           data-danger={action.verb === 'delete' || undefined}
-          data-main={(at === 0 && action.label.startsWith('Rerun')) || undefined}
+          data-main={(at === 0 && action.isMain) || undefined}
           onClick={() => setSelected(action)}
         >
           {action.label}

@@ -1,6 +1,9 @@
-/** One fact of a job: its name and its value. */
+/** Facts of a job: a name with its value, and when the job starts. */
 import type { ReactNode } from 'react';
+import type { DaemonJob } from '../../shared/kube/daemonjobs/daemonjob-types.js';
 import controls from '../layout/controls.module.css';
+import { RelativeTime } from '../layout/time/relative-time.js';
+import { scheduledStart } from './job-text.js';
 
 export function Fact({ term, children }: { term: string; children: ReactNode }) {
   return (
@@ -8,5 +11,26 @@ export function Fact({ term, children }: { term: string; children: ReactNode }) 
       <dt className={controls.dim}>{term}</dt>
       <dd>{children}</dd>
     </div>
+  );
+}
+
+/** Without an offset, a start time is the local time of each host. */
+const HAS_OFFSET = /(Z|[+-]\d\d:\d\d)$/;
+
+/** When the job has started, or when it will. */
+export function JobStart({ job }: { job: DaemonJob }) {
+  const { startTime } = job.status ?? {};
+  if (startTime) return <RelativeTime at={startTime} />;
+  const startAt = scheduledStart(job);
+  if (startAt === undefined) return <>not yet</>;
+  return (
+    <>
+      not yet, starts{' '}
+      {HAS_OFFSET.test(startAt) ? (
+        <RelativeTime at={startAt} />
+      ) : (
+        `at ${startAt.replace('T', ' ')} by the clock of each host`
+      )}
+    </>
   );
 }

@@ -15,12 +15,13 @@ import { RelativeTime } from '../layout/time/relative-time.js';
 import { EventList } from '../pods/event-list.js';
 import { JobBar } from './job-bar.js';
 import { JobButtons } from './job-buttons.js';
-import { Fact } from './job-fact.js';
+import { Fact, JobStart } from './job-fact.js';
 import { JobHostTable } from './job-host-table.js';
 import { JobMap } from './job-map.js';
 import classes from './job-page.module.css';
 import { JobPolicy } from './job-policy.js';
 import { betweenText, jobFailureText, jobStatus, jobsPath } from './job-text.js';
+import { JobWaves } from './job-waves.js';
 import { actionsOfJob } from './job-writes.js';
 
 export function JobPage() {
@@ -59,6 +60,7 @@ function JobDetails({ job }: { job: DaemonJob }) {
         <JobButtons resource="daemonjobs" {...{ namespace, name }} actions={actionsOfJob(job, Date.now())} />
       </div>
       <JobSummary job={job} />
+      <JobWaves job={job} />
       <HostMap path={path} version={resourceVersion} />
       <JobHostTable path={path} namespace={namespace} version={resourceVersion} />
       <EventList namespace={namespace} about={`involvedObject.kind=DaemonJob,involvedObject.name=${name}`} />
@@ -86,7 +88,9 @@ function JobSummary({ job }: { job: DaemonJob }) {
             <code>{command}</code>
           </Fact>
         )}
-        <Fact term="Started">{status?.startTime ? <RelativeTime at={status.startTime} /> : 'not yet'}</Fact>
+        <Fact term="Started">
+          <JobStart job={job} />
+        </Fact>
         <Fact term={isFinished ? 'Took' : 'Running for'}>{betweenText(status?.startTime, end) || '–'}</Fact>
         <Fact term="Hosts at once">{String(spec.parallelism ?? '100%')}</Fact>
         {spec.until && (

@@ -36,18 +36,20 @@ function NamedPolicy({ namespace, name }: { namespace: string; name: string }) {
   if (!policy) return <span role="status">Loading the policy…</span>;
   return (
     <>
-      {policyText(policy)} of {link}, see the <Link href="/calendar">calendar</Link>
+      {policyText(policy)} of {link}
+      {(policy.spec.waves?.length ?? 0) > 0 && ', wave by wave'}, see the{' '}
+      <Link href="/calendar">Schedule</Link>
     </>
   );
 }
 
-/** Waves do not apply to jobs. Pure. */
+/** When the policy lets hosts start, without its waves. Pure. */
 function policyText({ spec }: RolloutPolicy): string {
-  if (spec.paused) return 'never: by the pause';
-  if (spec.frozen) return 'never: by the freeze';
+  if (spec.paused) return 'not before the end of the pause';
+  if (spec.frozen) return 'not before the end of the freeze';
   const windows = spec.windows?.length ?? 0;
   const freezes = spec.freezes?.length ?? 0;
-  if (windows + freezes === 0) return 'at any time: by the rules';
+  if (windows + freezes === 0) return 'at any time, by the rules';
   if (freezes === 0) return `within the ${countText(windows, 'window')}`;
   const when = windows === 0 ? 'at any time' : `within the ${countText(windows, 'window')}`;
   return `${when}, not during the ${countText(freezes, 'freeze period')}`;

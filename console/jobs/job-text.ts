@@ -3,13 +3,16 @@
 import type { CronDaemonJob } from '../../shared/kube/daemonjobs/cron-daemonjob-types.js';
 import {
   type DaemonJob,
+  type DaemonJobRollout,
   type DaemonJobStatus,
   daemonJobFinishedAs,
+  runOf,
 } from '../../shared/kube/daemonjobs/daemonjob-types.js';
 import type { JobHostState } from '../../shared/kube/fleet/daemonjob-host-types.js';
 import { findCondition, isConditionTrue } from '../../shared/kube/objects/conditions.js';
 import { FLEET_GROUP } from '../../shared/kube/objects/meta.js';
-import type { ShownStatus } from '../layout/status/object-status.js';
+import type { RolloutPhase } from '../../shared/kube/rollouts/rollout-types.js';
+import { rolloutStatus, type ShownStatus } from '../layout/status/object-status.js';
 
 export const FLEET_API = `/apis/${FLEET_GROUP}/v1`;
 
@@ -29,7 +32,30 @@ export function jobStatus(job: DaemonJob): ShownStatus {
   if (isConditionTrue(status?.conditions, 'FailureTarget')) return { tone: 'failed', word: 'Stopping' };
   if (spec.suspend) return { tone: 'waiting', word: 'Suspended' };
   if (status?.hosts === undefined) return { tone: 'progress', word: 'Not processed yet' };
+  const phase = jobRollout(job)?.phase;
+  if (phase !== undefined && !HOSTS_RUN.has(phase)) return rolloutStatus(phase);
+  if (scheduledStart(job) !== undefined) return { tone: 'ok', word: 'Scheduled' };
   return { tone: 'progress', word: 'Running' };
+}
+
+/** Phases of the waves in which nothing keeps hosts from starting. */
+const HOSTS_RUN: ReadonlySet<RolloutPhase> = new Set(['Progressing', 'Completed']);
+
+/** Returns the waves of the current run. Undefined without waves, and before the controller has processed a rerun. */
+export function jobRollout({ spec, status }: DaemonJob): DaemonJobRollout | undefined {
+  return (status?.run ?? 1) === runOf({ spec }) ? status?.rollout : undefined;
+}
+
+/** Returns true if hosts start only after an operator has acted. */
+export function waitsForOperator(job: DaemonJob): boolean {
+  const phase = jobRollout(job)?.phase;
+  const waits = phase === 'AwaitingApproval' || phase === 'AwaitingHosts';
+  return waits && jobStatus(job).word === rolloutStatus(phase).word;
+}
+
+/** Returns `startAt` while no host has started. A rerun starts at once. */
+export function scheduledStart({ spec, status }: DaemonJob): string | undefined {
+  return status?.startTime === undefined && runOf({ spec }) === 1 ? spec.startAt : undefined;
 }
 
 export function cronStatus({ metadata, spec, status }: CronDaemonJob): ShownStatus {

@@ -1,8 +1,9 @@
 /** Changes of jobs, each like a kubectl or `everynode job` command. */
 import { type DaemonJob, daemonJobFinishedAs, runOf } from '../../shared/kube/daemonjobs/daemonjob-types.js';
 import { countText, type KubeObject } from '../../shared/kube/objects/meta.js';
+import { type SteeringVerb, steeringAnnotation } from '../../shared/kube/rollouts/steering-requests.js';
 import { requestApi } from '../api/api-call.js';
-import { jobsPath } from './job-text.js';
+import { jobRollout, jobStatus, jobsPath } from './job-text.js';
 
 const MERGE = 'application/merge-patch+json';
 
@@ -12,6 +13,8 @@ export interface JobAction {
   /** The effect, with the number of hosts. */
   consequence: string;
   command: string;
+  /** True if an operator most likely wants it. */
+  isMain?: boolean;
   verb: 'patch' | 'delete';
   perform: () => Promise<void>;
 }
@@ -36,10 +39,12 @@ export function actionsOfJob(job: DaemonJob, now: number): JobAction[] {
   const isFinished = daemonJobFinishedAs(job) !== undefined;
   const isLate = job.spec.until !== undefined && Date.parse(job.spec.until) <= now;
   const actions: (JobAction | false)[] = [
+    ...waveActions(job),
     isFinished &&
       failed + missed > 0 &&
       !isLate && {
         label: 'Rerun failed hosts',
+        isMain: true,
         consequence: `The job runs again on ${countText(failed + missed, 'host')} that failed or missed it. Hosts that succeeded do nothing.`,
         command: `everynode job rerun ${name} -n ${namespace}`,
         verb: 'patch',
@@ -58,6 +63,47 @@ export function actionsOfJob(job: DaemonJob, now: number): JobAction[] {
     deletion('daemonjobs', job, 'Its Pods are ended, and the results of all hosts are deleted with it.'),
   ];
   return actions.filter((each) => each !== false);
+}
+
+/** Returns the actions that let the next wave of the job open. */
+export function waveActions(job: DaemonJob): JobAction[] {
+  const rollout = jobRollout(job);
+  if (!rollout || daemonJobFinishedAs(job) || ENDS.has(jobStatus(job).word)) return [];
+  const { phase, wave, waves } = rollout;
+  const next = waves[waves.findIndex(({ name }) => name === wave) + 1];
+  const opens = next
+    ? `wave ${next.name} opens: ${countText(leftOf(next), 'host')} may start`
+    : 'there is no further wave';
+  if (phase === 'AwaitingApproval' && next)
+    return [steering(job, 'approve', next.name, `${opens.charAt(0).toUpperCase()}${opens.slice(1)}.`)];
+  if (phase === 'Soaking')
+    return [steering(job, 'promote', wave, `The soak time of wave ${wave} ends; ${opens}.`)];
+  if (phase === 'AwaitingHosts')
+    return [steering(job, 'promote', wave, `No host of wave ${wave} has succeeded; ${opens}.`)];
+  return [];
+}
+
+/** States of a job that starts no further host. */
+const ENDS: ReadonlySet<string> = new Set(['Stopping', 'Terminating']);
+
+function leftOf(wave: { hosts: number; succeeded: number; failed: number; missed: number }): number {
+  return wave.hosts - wave.succeeded - wave.failed - wave.missed;
+}
+
+/** The annotation lists waves. Those that it names already stay: the operator may have approved them ahead. */
+function steering(job: DaemonJob, verb: SteeringVerb, wave: string, consequence: string): JobAction {
+  const { namespace = '', name, annotations } = job.metadata;
+  const key = steeringAnnotation(verb);
+  const listed = (annotations?.[key] ?? '').split(',').map((each) => each.trim());
+  const value = [...new Set([...listed, wave])].filter(Boolean).join(',');
+  return {
+    label: `${verb === 'approve' ? 'Approve' : 'Promote'} ${wave}`,
+    isMain: verb === 'approve',
+    consequence,
+    command: `kubectl -n ${namespace} annotate daemonjob ${name} --overwrite ${key}=${value}`,
+    verb: 'patch',
+    perform: () => patch('daemonjobs', job, { metadata: { annotations: { [key]: value } } }),
+  };
 }
 
 /** Returns the possible actions on a CronDaemonJob. */

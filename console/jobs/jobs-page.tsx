@@ -11,10 +11,10 @@ import { PageShell } from '../layout/shell/page-shell.js';
 import { StatusBadge } from '../layout/status/status-badge.js';
 import { CopyCommand } from '../layout/text/copy-command.js';
 import { imagesText } from '../layout/text/image-text.js';
-import { RelativeTime } from '../layout/time/relative-time.js';
 import { useUrlFilter } from '../layout/use-url-query.js';
 import { CronJobTable } from './cron-job-table.js';
 import { JobBar } from './job-bar.js';
+import { JobStart } from './job-fact.js';
 import classes from './job-page.module.css';
 import { jobStatus, jobsPath } from './job-text.js';
 
@@ -119,8 +119,7 @@ function JobTable({ namespace, filter, onlyFailed }: JobTableProps) {
 }
 
 function JobRow({ job }: { job: DaemonJob }) {
-  const { namespace = '', name, creationTimestamp } = job.metadata;
-  const started = job.status?.startTime ?? creationTimestamp;
+  const { namespace = '', name } = job.metadata;
   return (
     <tr>
       <th scope="row">
@@ -133,7 +132,9 @@ function JobRow({ job }: { job: DaemonJob }) {
         <JobBar status={job.status} />
       </td>
       <td>{imagesText(job.spec.template.spec.containers)}</td>
-      <td>{started && <RelativeTime at={started} />}</td>
+      <td>
+        <JobStart job={job} />
+      </td>
       <td>{namespace}</td>
     </tr>
   );

@@ -1,10 +1,12 @@
 /** The inbox: what needs an operator, one item for each cause. Pure. */
+import type { DaemonJob } from '../../shared/kube/daemonjobs/daemonjob-types.js';
 import type { Host } from '../../shared/kube/fleet/host-types.js';
 import { findCondition } from '../../shared/kube/objects/conditions.js';
 import { countText } from '../../shared/kube/objects/meta.js';
 import type { Rollout } from '../../shared/kube/rollouts/rollout-types.js';
-import { failingCause } from '../fleet/failing-cause.js';
+import { causesOfHost, failingCause, UNLISTED_CAUSE } from '../fleet/failing-cause.js';
 import { type FleetContext, ISSUE_NAMES, ISSUES, type Issue, issuesOf } from '../fleet/host-issues.js';
+import { jobRollout, jobStatus } from '../jobs/job-text.js';
 import { hostHealth } from '../layout/status/host-health.js';
 import { rolloutStatus, type StatusTone } from '../layout/status/object-status.js';
 import { type SiteSummary, WITHOUT_SITE } from './site-summary.js';
@@ -20,6 +22,8 @@ export interface Cause {
   href: string;
   /** Set for rollouts, which have actions. */
   rollout?: Rollout;
+  /** Set for jobs, which have actions. */
+  job?: DaemonJob;
 }
 
 /** Names in a detail. More are counted. */
@@ -31,6 +35,8 @@ interface FleetState {
   sites: readonly SiteSummary[];
   siteLabel: string | undefined;
   rollouts: readonly Rollout[];
+  /** Jobs that wait for an operator. */
+  jobs: readonly DaemonJob[];
   /** Hosts that wait for an approval to join. */
   pendingJoins: number;
   context: FleetContext;
@@ -43,9 +49,11 @@ export function fleetCauses(state: FleetState): Cause[] {
     ...rollouts.filter(({ status }) => status?.phase === 'Failed').map(rolloutCause),
     ...offlineSites(state),
     ...failingCauses(state.hosts),
+    ...unlistedCause(state.hosts),
     ...notReadyCauses(state.hosts),
     ...singleOffline(state),
     ...rollouts.filter(({ status }) => status && status.phase !== 'Failed').map(rolloutCause),
+    ...state.jobs.map(jobCause),
     ...joinCause(state.pendingJoins),
     ...otherIssues(state),
   ];
@@ -60,18 +68,38 @@ function rolloutCause(rollout: Rollout): Cause {
     (stalled?.status === 'True' ? stalled.lastTransitionTime : undefined) ??
     status?.endTime ??
     status?.startTime;
-  const state = word.charAt(0).toLowerCase() + word.slice(1);
   return {
     ...{
       id: `rollout ${uid ?? `${namespace}/${name}`}`,
       tone,
-      title: `Rollout of ${name}: ${state}`,
+      title: `Rollout of ${name}: ${uncapitalised(word)}`,
       rollout,
     },
     ...(status?.message ? { detail: status.message } : {}),
     ...(since ? { since } : {}),
     href: `/rollouts/${namespace}/${name}`,
   };
+}
+
+function jobCause(job: DaemonJob): Cause {
+  const { namespace = '', name, uid } = job.metadata;
+  const { tone, word } = jobStatus(job);
+  const message = jobRollout(job)?.message;
+  return {
+    ...{
+      id: `job ${uid ?? `${namespace}/${name}`}`,
+      tone,
+      title: `Job ${name}: ${uncapitalised(word)}`,
+      job,
+    },
+    ...(message ? { detail: message } : {}),
+    ...(job.status?.startTime ? { since: job.status.startTime } : {}),
+    href: `/jobs/${namespace}/${name}`,
+  };
+}
+
+function uncapitalised(word: string): string {
+  return word.charAt(0).toLowerCase() + word.slice(1);
 }
 
 function offlineSites({ sites, siteLabel }: FleetState): Cause[] {
@@ -104,8 +132,14 @@ function singleOffline({ hosts, sites, siteLabel = '' }: FleetState): Cause[] {
     others,
     `${countText(others.length, 'host is', 'hosts are')} offline`,
   );
+  // The list has the same hosts as the count. `notin` also selects hosts without the label.
+  const without = offlineAsWhole.size > 0 ? `${siteLabel} notin (${[...offlineAsWhole].join(',')})` : '';
   return [
-    { ...cause, href: hostsHref('condition=offline'), ...earliest(others.map(({ status }) => status.since)) },
+    {
+      ...cause,
+      href: hostsHref('condition=offline', without),
+      ...earliest(others.map(({ status }) => status.since)),
+    },
   ];
 }
 
@@ -139,6 +173,15 @@ function failingCauses(hosts: readonly Host[]): Cause[] {
       href: `/hosts?cause=${encodeURIComponent(id)}`,
       ...earliest(group.since),
     }));
+}
+
+/** Failing hosts whose Pods the user may not see. Without it the inbox would be empty under a red headline. */
+function unlistedCause(hosts: readonly Host[]): Cause[] {
+  const affected = hosts.filter((host) => causesOfHost(host).includes(UNLISTED_CAUSE));
+  if (affected.length === 0) return [];
+  const title = `${countText(affected.length, 'host has', 'hosts have')} ${UNLISTED_CAUSE}`;
+  const cause = hostsCause('failing unlisted', 'failed', affected, title);
+  return [{ ...cause, href: `/hosts?cause=${encodeURIComponent(UNLISTED_CAUSE)}` }];
 }
 
 function notReadyCauses(hosts: readonly Host[]): Cause[] {

@@ -14,11 +14,12 @@ export function countHealth(hosts: readonly Host[]): HealthCounts {
   return counts;
 }
 
-/** `rollouts` are those that wait for an operator. */
+/** `rollouts` and `jobs` wait for an operator. */
 export function fleetSentence(
   counts: HealthCounts,
   sites: readonly SiteSummary[],
   rollouts: readonly Rollout[],
+  jobs: number,
 ): ShownStatus {
   const failed = rollouts.filter(({ status }) => status?.phase === 'Failed').length;
   const waiting = rollouts.length - failed;
@@ -32,6 +33,7 @@ export function fleetSentence(
       `${countText(counts.offline, 'host is offline', 'hosts are offline')}${siteText(sites)}`,
     ],
     ['waiting', waiting, countText(waiting, 'rollout waits for you', 'rollouts wait for you')],
+    ['waiting', jobs, countText(jobs, 'job waits for you', 'jobs wait for you')],
     [
       'waiting',
       counts.pressure,
@@ -57,9 +59,11 @@ function siteText(sites: readonly SiteSummary[]): string {
 function wellText({ healthy, cordoned }: HealthCounts): string {
   const total = healthy + cordoned;
   if (total === 0) return 'No hosts yet.';
-  const cordon = cordoned > 0 ? `, ${countText(cordoned, 'of them is', 'of them are')} cordoned` : '';
-  if (total === 1) return `The host is healthy${cordon}.`;
-  return `All ${total} hosts are healthy${cordon}.`;
+  if (healthy === 0 || cordoned === 0) {
+    const word = cordoned === 0 ? 'healthy' : 'cordoned';
+    return total === 1 ? `The host is ${word}.` : `All ${total} hosts are ${word}.`;
+  }
+  return `${healthy} of ${total} hosts ${healthy === 1 ? 'is' : 'are'} healthy, ${countText(cordoned, 'is', 'are')} cordoned.`;
 }
 
 function joined(texts: readonly string[]): string {

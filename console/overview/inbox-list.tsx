@@ -1,6 +1,8 @@
 /** What needs an operator, with the next step. Rows do not move while the user points at them. */
 import { useState } from 'react';
 import { Link } from 'wouter';
+import { JobButtons } from '../jobs/job-buttons.js';
+import { waveActions } from '../jobs/job-writes.js';
 import controls from '../layout/controls.module.css';
 import { StatusIcon } from '../layout/status/status-badge.js';
 import { RelativeTime } from '../layout/time/relative-time.js';
@@ -47,7 +49,7 @@ function keepOrder(before: readonly Cause[], present: readonly Cause[]): readonl
   return [...kept, ...left.values()];
 }
 
-function Row({ cause: { tone, title, detail, since, href, rollout } }: { cause: Cause }) {
+function Row({ cause: { tone, title, detail, since, href, rollout, job } }: { cause: Cause }) {
   const status = rollout?.status;
   return (
     <li className={classes.cause}>
@@ -64,6 +66,16 @@ function Row({ cause: { tone, title, detail, since, href, rollout } }: { cause: 
           <RolloutButtons
             rollout={rollout}
             actions={actionsOfRollout(status).filter(({ verb }) => primaryVerbs(status.phase).includes(verb))}
+          />
+        </div>
+      )}
+      {job && (
+        <div className={classes.actions}>
+          <JobButtons
+            resource="daemonjobs"
+            namespace={job.metadata.namespace ?? ''}
+            name={job.metadata.name}
+            actions={waveActions(job)}
           />
         </div>
       )}

@@ -4,6 +4,7 @@ import {
   type CertificateSigningRequest,
   requestPhase,
 } from '../../shared/kube/access/certificate-signing-request.js';
+import type { DaemonJob } from '../../shared/kube/daemonjobs/daemonjob-types.js';
 import type { Host } from '../../shared/kube/fleet/host-types.js';
 import { PAST_ROLLOUT_LABEL, type Rollout } from '../../shared/kube/rollouts/rollout-types.js';
 import { JOIN_REQUESTS } from '../api/join-requests.js';
@@ -13,6 +14,7 @@ import { stalledRollouts } from '../fleet/host-issues.js';
 import { useFleetContext } from '../fleet/issue-list.js';
 import { NoHosts } from '../fleet/no-hosts.js';
 import { LabelCounts } from '../fleet/table/label-counts.js';
+import { waitsForOperator } from '../jobs/job-text.js';
 import { NotAllowed } from '../layout/not-allowed.js';
 import { PageShell } from '../layout/shell/page-shell.js';
 import { useUrlQuery } from '../layout/use-url-query.js';
@@ -64,16 +66,21 @@ function FleetOverview({ hosts, rollouts }: { hosts: readonly Host[]; rollouts: 
   const counts = useMemo(() => countHealth(hosts), [hosts]);
   const stalled = useMemo(() => stalledRollouts(rollouts), [rollouts]);
   const pendingJoins = usePendingJoins();
+  const jobs = useWaitingJobs();
   const causes = useMemo(
-    () => fleetCauses({ hosts, sites, siteLabel, rollouts: stalled, pendingJoins, context }),
-    [hosts, sites, siteLabel, stalled, pendingJoins, context],
+    () => fleetCauses({ hosts, sites, siteLabel, rollouts: stalled, jobs, pendingJoins, context }),
+    [hosts, sites, siteLabel, stalled, jobs, pendingJoins, context],
   );
   // Of causes that can wait, such as another version of the agent, the tab's title says nothing.
   const urgent = causes.filter(({ tone }) => tone !== 'over').length;
   return (
     <PageShell title={urgent > 0 ? `(${urgent}) Overview` : 'Overview'}>
       <h1>Overview</h1>
-      <FleetHeadline status={fleetSentence(counts, sites, stalled)} counts={counts} total={hosts.length} />
+      <FleetHeadline
+        status={fleetSentence(counts, sites, stalled, jobs.length)}
+        counts={counts}
+        total={hosts.length}
+      />
       {hosts.length === 0 && <NoHosts />}
       <div className={classes.columns}>
         <div className={classes.side}>
@@ -95,6 +102,12 @@ function FleetOverview({ hosts, rollouts }: { hosts: readonly Host[]; rollouts: 
 function usePendingJoins(): number {
   const { objects } = useLiveList<CertificateSigningRequest>(JOIN_REQUESTS);
   return useMemo(() => objects.filter((each) => requestPhase(each) === 'pending').length, [objects]);
+}
+
+/** Returns the jobs that wait for an operator. None for users who may not list them. */
+function useWaitingJobs(): readonly DaemonJob[] {
+  const { objects } = useLiveList<DaemonJob>(`${FLEET_API}/daemonjobs`);
+  return useMemo(() => objects.filter(waitsForOperator), [objects]);
 }
 
 interface WithoutHostsProps {

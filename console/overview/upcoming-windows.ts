@@ -2,6 +2,7 @@
 import type { CalendarZone, ChangeCalendar } from '../../shared/kube/fleet/change-calendar-types.js';
 import type { Host } from '../../shared/kube/fleet/host-types.js';
 import { ownValue } from '../../shared/kube/objects/label-syntax.js';
+import { countText } from '../../shared/kube/objects/meta.js';
 import type { RolloutPolicy } from '../../shared/kube/rollouts/rollout-policy-types.js';
 
 export interface UpcomingWindow {
@@ -67,6 +68,15 @@ export function upcomingWindows(
         })),
     )
     .sort((a, b) => rank(a) - rank(b) || ((a.at ?? '') < (b.at ?? '') ? -1 : 1));
+}
+
+/** Returns which windows a list leaves out, or ''. A window of a policy that is not loaded may be the next one. */
+export function omittedText(windows: number, policies: number): string {
+  const parts = [
+    windows > 0 ? countText(windows, 'more window') : '',
+    policies > 0 ? `the windows of ${countText(policies, 'more policy', 'more policies')}` : '',
+  ].filter(Boolean);
+  return parts.length > 0 ? `Not shown: ${parts.join(' and ')}.` : '';
 }
 
 function nextOpening({ spans }: CalendarZone, now: number): Pick<UpcomingWindow, 'state' | 'at'> {

@@ -13,6 +13,7 @@ import { RelativeTime } from '../layout/time/relative-time.js';
 import classes from './overview-page.module.css';
 import {
   hasSchedule,
+  omittedText,
   sitesByZone,
   timeZoneLabels,
   type UpcomingWindow,
@@ -42,7 +43,11 @@ export function WindowList({ hosts, siteLabel }: WindowListProps) {
     [hosts, siteLabel, policies],
   );
   const windows = upcomingWindows(calendars, sites, Date.now());
-  if (windows.length === 0) return null;
+  const omitted = omittedText(
+    Math.max(windows.length - MAX_SHOWN, 0),
+    Math.max(policies.length - MAX_POLICIES, 0),
+  );
+  if (windows.length === 0 && omitted === '') return null;
   return (
     <section className={controls.card} aria-label="Next windows">
       <h2>Next windows</h2>
@@ -58,6 +63,7 @@ export function WindowList({ hosts, siteLabel }: WindowListProps) {
           </li>
         ))}
       </ul>
+      {omitted && <p className={controls.dim}>{omitted}</p>}
       <p>
         <Link href="/calendar">Schedule</Link>
       </p>

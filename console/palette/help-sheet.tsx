@@ -7,7 +7,7 @@ import classes from './help-sheet.module.css';
 import { areSingleKeysEnabled, setSingleKeys } from './single-keys.js';
 
 const KEYS: readonly [keys: string, what: string][] = [
-  ['Ctrl K, ⌘ K', 'Go to a page, host, DaemonSet or rollout'],
+  ['Ctrl K, ⌘ K', 'Go to a page, host, DaemonSet or rollout; or act: cordon node-37, approve till'],
   ['?', 'This sheet'],
   ['/', 'Filter of the list'],
   ...NAV_PLACES.map(({ key, name }): [string, string] => [`g ${key}`, name]),

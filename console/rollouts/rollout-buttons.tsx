@@ -1,7 +1,7 @@
 /** Buttons for actions on a rollout, with confirmation. Hidden without permission. */
 import { useEffect, useState } from 'react';
 import type { Rollout } from '../../shared/kube/rollouts/rollout-types.js';
-import { useIsAllowed } from '../api/access-checks.js';
+import { useAreChecksLoaded, useIsAllowed } from '../api/access-checks.js';
 import { ConfirmDialog } from '../layout/confirm-dialog.js';
 import controls from '../layout/controls.module.css';
 import { CopyCommand } from '../layout/text/copy-command.js';
@@ -23,17 +23,22 @@ export function RolloutButtons({ rollout, actions, isAddressed = false }: Rollou
   const addressed = isAddressed ? query.get('act') : null;
   const { namespace = '' } = rollout.metadata;
   const maySteer = useIsAllowed({ ...STEER, namespace });
-  const asked = actions.find(({ verb }) => verb === addressed);
+  const isKnown = useAreChecksLoaded([{ ...STEER, namespace }]);
+  const [problem, setProblem] = useState('');
   // biome-ignore lint/correctness/useExhaustiveDependencies: the address opens the confirmation once
   useEffect(() => {
-    if (!maySteer || !asked) return;
-    setSelected(asked);
+    if (addressed === null || !isKnown) return;
+    const asked = actions.find(({ verb }) => verb === addressed);
+    // An action that stays in the address would open its confirmation by itself as soon as it becomes possible.
     setQuery('act', '');
-  }, [maySteer, addressed, asked === undefined]);
-  if (!maySteer || (actions.length === 0 && !selected)) return null;
+    if (maySteer && asked) setSelected(asked);
+    setProblem(maySteer && asked ? '' : notPossible(addressed, maySteer));
+  }, [isKnown, addressed]);
+  if (problem === '' && (!maySteer || (actions.length === 0 && !selected))) return null;
   return (
     <div className={controls.row}>
-      {actions.map((action) => (
+      {problem && <p role="alert">{problem}</p>}
+      {(maySteer ? actions : []).map((action) => (
         <button
           key={action.verb}
           type="button"
@@ -64,4 +69,9 @@ export function RolloutButtons({ rollout, actions, isAddressed = false }: Rollou
       )}
     </div>
   );
+}
+
+function notPossible(verb: string, maySteer: boolean): string {
+  if (!maySteer) return 'You are not allowed to steer rollouts in this namespace.';
+  return `“${verb}” is not possible now: the rollout is in another state.`;
 }

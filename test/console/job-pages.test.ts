@@ -12,6 +12,12 @@ import type { SimulatedFleet } from '../harness/simulated/simulated-fleet-fixtur
 const NODES = 5;
 const JOBS = '/apis/fleet.everynode.dev/v1/namespaces/default/daemonjobs';
 const LIMITS = { timeoutMs: 60_000 };
+/** All hosts but node-5, which is offline. */
+const ONLINE = {
+  nodeSelectorTerms: [
+    { matchExpressions: [{ key: 'kubernetes.io/hostname', operator: 'NotIn', values: ['node-5'] }] },
+  ],
+};
 const MERGE = 'application/merge-patch+json';
 
 describeInBrowser('jobs in the console', suite);
@@ -132,6 +138,68 @@ function suite(): void {
     await until(isSecond, { ...LIMITS, what: 'the second run' });
   });
 
+  test('a job that waits for approval is approved wave by wave, also on the start page', async () => {
+    await fleet.api.request('POST', JOBS.replace('daemonjobs', 'rolloutpolicies'), {
+      metadata: { name: 'careful' },
+      spec: {
+        selector: { matchLabels: { app: 'none' } },
+        waves: [
+          { name: 'canary', nodes: 1 },
+          { name: 'some', nodes: 1, approval: 'Manual' },
+          { name: 'most', nodes: '100%', approval: 'Manual' },
+        ],
+      },
+    });
+    await fleet.api.request('POST', JOBS, {
+      metadata: { name: 'firmware' },
+      spec: {
+        template: {
+          spec: {
+            affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: ONLINE } },
+            containers: [{ name: 'c', image: 'flash:4' }],
+          },
+        },
+        rolloutPolicyName: 'careful',
+      },
+    });
+    const page = await fixture.signedIn();
+    const inbox = page.getByRole('region', { name: 'Inbox' });
+    await inbox.getByRole('link', { name: 'Job firmware: waiting for approval' }).waitFor();
+    const state = page.getByRole('region', { name: 'State of the fleet' });
+    await state.getByText(/1 job waits for you/).waitFor();
+    assert.deepEqual(await violationsOf(page), []);
+    await inbox.getByRole('button', { name: 'Approve some' }).click();
+    await page.getByRole('dialog').getByText('Wave some opens: 1 host may start.').waitFor();
+    await page.getByRole('dialog').getByRole('button', { name: 'Approve some' }).click();
+    await inbox.getByRole('button', { name: 'Approve most' }).waitFor();
+    await inbox.getByRole('link', { name: /^Job firmware/ }).click();
+    await page.getByRole('heading', { level: 1, name: 'firmware' }).waitFor();
+    const waves = page.getByRole('region', { name: 'Waves' });
+    await waves.getByText('wave most waits for approval').waitFor();
+    await waves.getByRole('row', { name: /canary 1 of 1 succeeded/ }).waitFor();
+    await page.getByText('at any time, by the rules of careful, wave by wave, see the Schedule').waitFor();
+    assert.deepEqual(await violationsOf(page), []);
+    await page.getByRole('button', { name: 'Approve most' }).click();
+    await page.getByRole('dialog').getByText('approve=some,most').waitFor();
+    await page.getByRole('dialog').getByRole('button', { name: 'Approve most' }).click();
+    await page.getByText('4 of 4 succeeded').waitFor();
+    await page.getByText('Complete', { exact: true }).waitFor();
+  });
+
+  test('a job with a future start is scheduled, and has not started', async () => {
+    await fleet.api.request('POST', JOBS, {
+      metadata: { name: 'ahead' },
+      spec: {
+        startAt: '2099-12-24T03:00:00',
+        template: { spec: { containers: [{ name: 'c', image: 'idle:1' }] } },
+      },
+    });
+    const page = await fixture.signedIn('jobs');
+    const row = page.getByRole('row', { name: /ahead/ });
+    await row.getByText('Scheduled').waitFor();
+    await row.getByText('not yet, starts at 2099-12-24 03:00:00 by the clock of each host').waitFor();
+  });
+
   test('the form counts hosts before it runs a command, and shows the command line', async () => {
     await fleet.api.request(
       'PATCH',
@@ -176,7 +244,9 @@ function suite(): void {
       spec: { schedule: '0 3 * * *', jobTemplate: { spec } },
     });
     const page = await fixture.signedIn('jobs');
-    const row = page.getByRole('row', { name: /nightly/ });
+    // The first run is in the list of jobs.
+    const scheduled = page.getByRole('region', { name: 'CronDaemonJobs' });
+    const row = scheduled.getByRole('row', { name: /nightly/ });
     await row.getByText('0 3 * * *').waitFor();
     await row.getByText('report:2').waitFor();
     await row.getByText('Scheduled').waitFor();

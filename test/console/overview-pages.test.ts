@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { until } from '../harness/basics/wait-until.js';
-import { PHONE, violationsOf } from '../harness/console/browser.js';
+import { PHONE, signIn, violationsOf } from '../harness/console/browser.js';
 import { ConsoleFixture, describeInBrowser } from '../harness/console/console-fixture.js';
 import { applyEverywhere, numberReady, runCommand } from '../harness/simulated/simulated-actions.js';
 import type { SimulatedFleet } from '../harness/simulated/simulated-fleet-fixture.js';
@@ -107,6 +107,54 @@ function suite(): void {
       .click();
     await page.getByRole('button', { name: 'Uncordon' }).waitFor();
     assert.doesNotMatch(page.url(), /act=/, 'a reload does not ask again');
+  });
+
+  test('the palette drains a host only when its Pods are known', async () => {
+    await fleet.api.request('POST', '/api/v1/namespaces/default/pods', {
+      metadata: { name: 'alone' },
+      spec: { nodeName: 'node-4', containers: [{ name: 'main', image: 'app:1' }] },
+    });
+    const { page } = await fixture.visit();
+    let release: () => void = () => undefined;
+    const released = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    await page.routeWebSocket(/\/api\/v1\/pods\?fieldSelector=spec.nodeName/, async (socket) => {
+      await released;
+      socket.connectToServer();
+    });
+    await signIn(page, fixture.access.server, fixture.access.token, 'hosts');
+    await page.keyboard.press('Control+k');
+    await page.getByRole('combobox', { name: 'Go to a page' }).fill('drain node-4');
+    await page.keyboard.press('Enter');
+    await page.getByRole('button', { name: 'Cordon' }).waitFor();
+    const dialog = page.getByRole('dialog', { name: 'Drain node-4?' });
+    assert.equal(await dialog.count(), 0, 'a drain of unknown Pods evicts nothing');
+    release();
+    await dialog.getByText('1 Pod is evicted').waitFor();
+    await dialog.getByRole('button', { name: 'Drain' }).click();
+    await page.getByText('Drained: only').waitFor();
+    await page.getByRole('button', { name: 'Uncordon' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Uncordon' }).click();
+    await page.getByRole('button', { name: 'Cordon', exact: true }).waitFor();
+  });
+
+  test('the palette says that an action is not possible now, and does not open it later', async () => {
+    const page = await fixture.signedIn('hosts');
+    await page.keyboard.press('Control+k');
+    await page.getByRole('combobox', { name: 'Go to a page' }).fill('resume till');
+    await page.keyboard.press('Enter');
+    await page.getByText('“resume” is not possible now').waitFor();
+    assert.doesNotMatch(page.url(), /act=/);
+    const rollout = { metadata: { annotations: { 'fleet.everynode.dev/freeze': 'true' } } };
+    const path = '/apis/fleet.everynode.dev/v1/namespaces/default/rollouts/till';
+    await fleet.api.request('PATCH', path, rollout, MERGE);
+    await page.getByRole('button', { name: 'Resume' }).waitFor();
+    assert.equal(await page.getByRole('dialog', { name: 'Resume?' }).count(), 0);
+    await page.getByRole('button', { name: 'Resume' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Resume' }).click();
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'Resume' }).waitFor({ state: 'detached' });
   });
 
   test('a user of one namespace sees its workloads, and reads in words what is not shown', async () => {

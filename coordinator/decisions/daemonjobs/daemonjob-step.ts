@@ -11,7 +11,7 @@ import { untilEndMs } from '../jobs/job-limits.js';
 import { scaledAmount } from '../rollouts/wave-plan.js';
 import type { HostCounts, RunEnd } from './daemonjob-host.js';
 import type { WaveVerdict } from './daemonjob-waves.js';
-import { instantOnHost } from './host-start.js';
+import { instantOnHost, startAtOf } from './host-start.js';
 
 interface JobEvent {
   type: 'Normal' | 'Warning';
@@ -91,10 +91,11 @@ function total(counts: HostCounts): number {
 }
 
 /** Without hosts a job with a start time waits for it: hosts may join until then. */
-function mayEnd({ spec }: DaemonJob, counts: HostCounts, now: number): boolean {
-  if (spec.until !== undefined) return false;
-  if (spec.startAt === undefined) return !spec.suspend;
-  return total(counts) > 0 || now >= instantOnHost(spec.startAt, undefined);
+function mayEnd(job: DaemonJob, counts: HostCounts, now: number): boolean {
+  if (job.spec.until !== undefined) return false;
+  const startAt = startAtOf(job);
+  if (startAt === undefined) return !job.spec.suspend;
+  return total(counts) > 0 || now >= instantOnHost(startAt, undefined);
 }
 
 function hasBegun(counts: HostCounts): boolean {
@@ -106,7 +107,7 @@ function statusOf(job: DaemonJob, counts: HostCounts, now: number): DaemonJobSta
   const run = runOf(job);
   const isSame = (job.status?.run ?? run) === run;
   const { startTime, completionTime, conditions, rollout } = isSame ? (job.status ?? {}) : {};
-  const isIdle = job.spec.suspend || (job.spec.startAt !== undefined && !hasBegun(counts));
+  const isIdle = job.spec.suspend || (startAtOf(job) !== undefined && !hasBegun(counts));
   const started = startTime ?? (isIdle ? undefined : toTimestamp(now));
   return {
     ...(job.metadata.generation !== undefined && { observedGeneration: job.metadata.generation }),
@@ -186,16 +187,18 @@ function suspendOrResume(
 }
 
 function nextChangeMs(
-  { spec }: DaemonJob,
+  job: DaemonJob,
   status: DaemonJobStatus,
   now: number,
   waveAt: number | undefined,
 ): number | undefined {
+  const { spec } = job;
+  const startAt = startAtOf(job);
   const delays = [
     waveAt === undefined ? undefined : waveAt - now,
     spec.suspend ? undefined : untilEndMs(status.startTime, spec.activeDeadlineSeconds, now),
     spec.until === undefined ? undefined : Date.parse(spec.until) - now,
-    spec.startAt === undefined ? undefined : instantOnHost(spec.startAt, undefined) - now,
+    startAt === undefined ? undefined : instantOnHost(startAt, undefined) - now,
   ].filter((delay) => delay !== undefined && delay > 0);
   return delays.length > 0 ? Math.max(1, Math.min(...(delays as number[]))) : undefined;
 }

@@ -15,7 +15,7 @@ import {
   TIME_ZONE_LABEL,
   WAITS_FOR_START,
 } from '../../../shared/kube/daemonjobs/daemonjob-start.js';
-import type { DaemonJob } from '../../../shared/kube/daemonjobs/daemonjob-types.js';
+import { type DaemonJob, runOf } from '../../../shared/kube/daemonjobs/daemonjob-types.js';
 import type { HandoverWindow } from '../../../shared/kube/handovers/host-handover.js';
 import { findCondition, isConditionTrue } from '../../../shared/kube/objects/conditions.js';
 import { toTimestamp } from '../../../shared/kube/objects/meta.js';
@@ -66,6 +66,11 @@ export function instantOnHost(text: string, labels: Labels | undefined): number 
   return zone && input ? instantOfDateInput(zone, input) : Number.NaN;
 }
 
+/** Returns the start time of the current run. An operator asks for a rerun now: it has none, and no deadline. */
+export function startAtOf(job: Pick<DaemonJob, 'spec'>): string | undefined {
+  return runOf(job) > 1 ? undefined : job.spec.startAt;
+}
+
 /** Returns the start of a job on a host by its own `startAt`, without windows. */
 export function hostStart(job: DaemonJob, labels: Labels | undefined): StartOfHost {
   const { startAt, startingDeadlineSeconds: deadline } = job.spec;
@@ -78,12 +83,23 @@ export function hostStart(job: DaemonJob, labels: Labels | undefined): StartOfHo
   ];
   const before = ends.length > 0 ? Math.min(...ends) : undefined;
   if (series?.next !== undefined && instantOnHost(series.next, labels) <= at) return 'skipped';
+  if (startAtOf(job) === undefined) return { rules: rulesOfRerun(series) };
   const rules: StartRules = {
     at: toTimestamp(at),
     ...(before !== undefined && { before: toTimestamp(before) }),
     ...(series && { series: { uid: series.uid, concurrency: series.concurrency } }),
   };
   return { at, ...(before !== undefined && { before }), rules };
+}
+
+/**
+ * A rerun that starts after the deadline of its first run would be missed at once, and its results would replace those
+ * of the failures. It ends no other run: it waits, also with `Replace`.
+ */
+function rulesOfRerun(series: SeriesOfJob | undefined): StartRules {
+  if (!series) return {};
+  const { uid, concurrency } = series;
+  return { series: { uid, concurrency: concurrency === 'Replace' ? 'Forbid' : concurrency } };
 }
 
 /** Windows of the hosts of one schedule are recomputed after this time, or when the first one is over. */

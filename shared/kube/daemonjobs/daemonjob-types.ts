@@ -47,7 +47,10 @@ export interface DaemonJobSpec {
   /** Hosts that may fail: a number, or a percentage, rounded down. If more fail, no host starts. Absent: no limit. */
   maxFailed?: IntOrString;
   retry?: (typeof RETRY_RULES)[number];
-  /** A higher number runs the job again on hosts that failed or were missed. Default: 1. */
+  /**
+   * A higher number runs the job again on hosts that failed or were missed, at once: `startAt` and its deadline do not
+   * apply. Default: 1.
+   */
   run?: number;
   /** RolloutPolicy of the namespace whose windows, freezes and pauses apply to the starts. */
   rolloutPolicyName?: string;

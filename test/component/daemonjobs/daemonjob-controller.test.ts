@@ -221,6 +221,18 @@ describe('a DaemonJob', () => {
     assert.deepEqual([fixture.created.get('node-1')?.size, fixture.created.get('node-2')?.size], [2, 1]);
   });
 
+  const fixed: Ending = (node, attempt) => (node === 'node-1' && attempt === 0 ? 'Failed' : 'Succeeded');
+  withJob('runs again on failed hosts after the deadline of its start time', 2, fixed, async (fixture) => {
+    const startAt = '2026-01-01T00:01:00Z';
+    await fixture.createJob({ backoffLimit: 0, startAt, startingDeadlineSeconds: 60 });
+    await fixture.run(20);
+    assert.deepEqual(fixture.phases(), ['node-1=Failed', 'node-2=Succeeded']);
+    await fixture.changeJob({ run: 2 });
+    await fixture.run(3);
+    assert.deepEqual(fixture.phases(), ['node-1=Succeeded', 'node-2=Succeeded']);
+    assert.equal(finishedAs(fixture), 'Complete');
+  });
+
   withJob(
     'does not run again when Pods are deleted after success',
     1,

@@ -1,14 +1,24 @@
 /** Texts and drafts of the job pages, and the values that a template uses. */
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
-import type { DaemonJob, DaemonJobStatus } from '../../../shared/kube/daemonjobs/daemonjob-types.js';
+import type {
+  DaemonJob,
+  DaemonJobRollout,
+  DaemonJobStatus,
+} from '../../../shared/kube/daemonjobs/daemonjob-types.js';
 import type { PodTemplateSpec } from '../../../shared/kube/pods/pod-types.js';
 import { consoleModule } from '../../harness/console/console-module.js';
 
 interface JobText {
   jobStatus(job: DaemonJob): { tone: string; word: string };
+  waitsForOperator(job: DaemonJob): boolean;
+  scheduledStart(job: DaemonJob): string | undefined;
   jobProgressText(status: DaemonJobStatus | undefined): string;
   durationText(ms: number): string;
+}
+
+interface JobWrites {
+  waveActions(job: DaemonJob): { label: string; consequence: string; command: string }[];
 }
 
 interface Draft {
@@ -38,6 +48,14 @@ function job(status: DaemonJobStatus, spec: Partial<DaemonJob['spec']> = {}): Da
   return { ...about, spec: { template, ...spec }, status };
 }
 
+const waves = (phase: DaemonJobRollout['phase']): DaemonJobRollout => ({
+  ...{ phase, message: '', wave: 'canary', startTime: '' },
+  waves: [
+    { name: 'canary', hosts: 1, succeeded: 1, failed: 0, missed: 0, offline: 0 },
+    { name: 'rest', hosts: 3, succeeded: 1, failed: 0, missed: 0, offline: 1 },
+  ],
+});
+
 const condition = (type: string) => ({ type, status: 'True' as const, lastTransitionTime: '' });
 
 describe('the text of a job', () => {
@@ -58,6 +76,29 @@ describe('the text of a job', () => {
     for (const [each, word] of cases) assert.equal(text.jobStatus(each).word, word);
   });
 
+  test('without an end the state is what the waves wait for, then the start time', () => {
+    const startAt = '2026-12-24T03:00:00';
+    const approval = waves('AwaitingApproval');
+    const cases: [DaemonJob, string, boolean][] = [
+      [job({ hosts: 4, rollout: approval }), 'Waiting for approval', true],
+      [job({ hosts: 4, rollout: waves('AwaitingHosts') }), 'Waiting for hosts', true],
+      [job({ hosts: 4, rollout: waves('Soaking') }), 'Soaking', false],
+      [job({ hosts: 4, rollout: waves('Progressing') }), 'Running', false],
+      [job({ hosts: 4, rollout: waves('Completed') }), 'Running', false],
+      [job({ hosts: 4, rollout: approval }, { suspend: true }), 'Suspended', false],
+      [job({ hosts: 4, rollout: approval, conditions: [condition('FailureTarget')] }), 'Stopping', false],
+      [job({ hosts: 4, rollout: approval, conditions: [condition('Failed')] }), 'Failed', false],
+      [job({ hosts: 4, rollout: approval, run: 1 }, { run: 2 }), 'Running', false],
+      [job({ hosts: 4 }, { startAt }), 'Scheduled', false],
+      [job({ hosts: 4, rollout: approval }, { startAt }), 'Waiting for approval', true],
+      [job({ hosts: 4, startTime: '2026-12-24T02:00:00Z' }, { startAt }), 'Running', false],
+      [job({ hosts: 4, run: 2 }, { startAt, run: 2 }), 'Running', false],
+    ];
+    for (const [each, word, waits] of cases)
+      assert.deepEqual([text.jobStatus(each).word, text.waitsForOperator(each)], [word, waits]);
+    assert.equal(text.scheduledStart(job({ hosts: 4 }, { startAt })), startAt);
+  });
+
   test('counts of zero are left out of the progress', () => {
     const progress = text.jobProgressText({ hosts: 9, succeeded: 4, failed: 1, active: 2, waiting: 2 });
     assert.equal(progress, '4 of 9 succeeded, 1 failed, 2 running, 2 waiting');
@@ -76,6 +117,52 @@ describe('the text of a job', () => {
     ];
     for (const [ms, words] of cases) assert.equal(text.durationText(ms), words);
   });
+});
+
+describe('the actions on a job with waves', () => {
+  let writes: JobWrites;
+  before(async () => {
+    writes = await consoleModule<JobWrites>('jobs/job-writes.ts');
+  });
+  const named = (status: DaemonJobStatus, annotations: Record<string, string> = {}): DaemonJob => ({
+    ...job({ hosts: 4, ...status }),
+    metadata: { name: 'flash', namespace: 'shop', annotations },
+  });
+  const approve = 'fleet.everynode.dev/approve';
+  const rows: [what: string, job: DaemonJob, label?: string, consequence?: string, command?: string][] = [
+    [
+      'that waits for approval',
+      named({ rollout: waves('AwaitingApproval') }),
+      ...(['Approve rest', 'Wave rest opens: 2 hosts may start.'] as const),
+      `kubectl -n shop annotate daemonjob flash --overwrite ${approve}=rest`,
+    ],
+    [
+      'with approved waves, which stay approved',
+      named({ rollout: waves('AwaitingApproval') }, { [approve]: 'canary, last' }),
+      ...(['Approve rest', 'Wave rest opens: 2 hosts may start.'] as const),
+      `kubectl -n shop annotate daemonjob flash --overwrite ${approve}=canary,last,rest`,
+    ],
+    [
+      'that soaks',
+      named({ rollout: waves('Soaking') }),
+      ...([
+        'Promote canary',
+        'The soak time of wave canary ends; wave rest opens: 2 hosts may start.',
+      ] as const),
+      'kubectl -n shop annotate daemonjob flash --overwrite fleet.everynode.dev/promote=canary',
+    ],
+    ['that runs', named({ rollout: waves('Progressing') })],
+    ['that is finished', named({ rollout: waves('AwaitingApproval'), conditions: [condition('Failed')] })],
+    ['that stops', named({ rollout: waves('Soaking'), conditions: [condition('FailureTarget')] })],
+    ['whose waves are those of the last run', named({ rollout: waves('AwaitingApproval'), run: 3 })],
+  ];
+  for (const [what, each, ...expected] of rows) {
+    test(`${what} are ${expected[0] ?? 'none'}`, () => {
+      const [action] = writes.waveActions(each);
+      const found = action ? [action.label, action.consequence, action.command] : [];
+      assert.deepEqual(found, expected);
+    });
+  }
 });
 
 describe('the form "Run on hosts"', () => {

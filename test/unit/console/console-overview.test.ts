@@ -1,6 +1,7 @@
 /** The start page's decisions: what needs an operator, by cause; sites; windows; one sentence. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import type { DaemonJob } from '../../../shared/kube/daemonjobs/daemonjob-types.js';
 import type { CalendarSpan, ChangeCalendar } from '../../../shared/kube/fleet/change-calendar-types.js';
 import type { FailingPod, Host, HostStatus } from '../../../shared/kube/fleet/host-types.js';
 import type { RolloutPolicy } from '../../../shared/kube/rollouts/rollout-policy-types.js';
@@ -17,8 +18,10 @@ const { siteLabelOf, summariseSites } =
 const windows = await consoleModule<typeof import('../../../console/overview/upcoming-windows.js')>(
   'overview/upcoming-windows.ts',
 );
-const { failingCause, hasCause } =
+const { causesOfHost, failingCause } =
   await consoleModule<typeof import('../../../console/fleet/failing-cause.js')>('fleet/failing-cause.ts');
+const { hostFilter } =
+  await consoleModule<typeof import('../../../console/fleet/host-filter.js')>('fleet/host-filter.ts');
 const { isRolloutOver, primaryVerbs } = await consoleModule<
   typeof import('../../../console/rollouts/rollout-phases.js')
 >('rollouts/rollout-phases.ts');
@@ -44,6 +47,17 @@ const failing = (name: string, pod: Partial<FailingPod>, labels: Record<string, 
   const whole = { namespace: 'shop', name: `${name}-pod`, message: 'm', reason: 'Failed', ...pod };
   return host(name, { pods: { total: 1, ready: 0, failing: 1 }, failing: [whole] }, labels);
 };
+const waitingJob = (name: string): DaemonJob => ({
+  ...{ apiVersion: 'fleet.everynode.dev/v1', kind: 'DaemonJob', metadata: { namespace: 'shop', name } },
+  spec: { template: { spec: { containers: [] } } },
+  status: {
+    ...{ hosts: 2, startTime: '2026-11-22T11:00:00Z' },
+    rollout: {
+      ...{ phase: 'AwaitingApproval', message: 'wave rest waits for approval' },
+      ...{ wave: 'canary', startTime: '2026-11-22T11:00:00Z', waves: [] },
+    },
+  },
+});
 const rollout = (name: string, status: Partial<RolloutStatus>) =>
   ({
     metadata: { namespace: 'shop', name },
@@ -52,11 +66,11 @@ const rollout = (name: string, status: Partial<RolloutStatus>) =>
 
 function causesOf(
   hosts: readonly Host[],
-  more: { rollouts?: readonly Rollout[]; pendingJoins?: number } = {},
+  more: { rollouts?: readonly Rollout[]; jobs?: readonly DaemonJob[]; pendingJoins?: number } = {},
 ) {
   const sites = summariseSites(hosts, 'site');
   return fleetCauses({
-    ...{ hosts, sites, siteLabel: 'site', context: CONTEXT, rollouts: [], pendingJoins: 0 },
+    ...{ hosts, sites, siteLabel: 'site', context: CONTEXT, rollouts: [], jobs: [], pendingJoins: 0 },
     ...more,
   });
 }
@@ -84,6 +98,12 @@ describe('the inbox of the start page', () => {
     assert.match(site?.detail ?? '', /^3 of 4 hosts/);
     assert.equal(site?.href, '/hosts?condition=offline&filter=site%3Drostock');
     assert.deepEqual([others?.title, others?.detail], ['1 host is offline', 'e']);
+    const filter = new URLSearchParams(others?.href.split('?')[1]).get('filter') ?? '';
+    assert.deepEqual(
+      hosts.filter(hostFilter(filter).matches).map(({ metadata }) => metadata.name),
+      ['e', 'f', 'g'],
+      'the link leaves out the hosts of the offline site',
+    );
     assert.deepEqual(rest, []);
   });
 
@@ -122,7 +142,7 @@ describe('the inbox of the start page', () => {
     assert.equal(second?.detail, 'n9: container main is in CrashLoopBackOff');
   });
 
-  test('orders failed rollouts, sites, Pods, hosts, waiting rollouts, joins, then the rest', () => {
+  test('orders failed rollouts, sites, Pods, hosts, waiting rollouts, jobs, joins, then the rest', () => {
     const hosts = [
       failing('a', { owner: 'DaemonSet/till' }),
       host('b', { state: 'NotReady', since: '2026-11-22T11:00:00Z' }),
@@ -131,15 +151,38 @@ describe('the inbox of the start page', () => {
     ];
     const rollouts = [rollout('radio', { phase: 'AwaitingApproval' }), rollout('till', { phase: 'Failed' })];
     assert.deepEqual(
-      causesOf(hosts, { rollouts, pendingJoins: 2 }).map(({ title, tone }) => `${tone}: ${title}`),
+      causesOf(hosts, { rollouts, jobs: [waitingJob('flash')], pendingJoins: 2 }).map(
+        ({ title, tone }) => `${tone}: ${title}`,
+      ),
       [
         'failed: Rollout of till: failed',
         'failed: shop/till: container keeps failing on 1 host',
         'failed: 1 host is not ready',
         'waiting: Rollout of radio: waiting for approval',
+        'waiting: Job flash: waiting for approval',
         'waiting: 2 hosts wait for approval to join',
         'waiting: 1 host under disk pressure',
         'over: 1 host with another version than the coordinator',
+      ],
+    );
+  });
+
+  test('has one item for failing hosts whose Pods the user may not see', () => {
+    const pods = { total: 4, ready: 0, failing: 4 };
+    const hosts = [host('a', { pods }), host('b', { pods }), failing('c', { owner: 'DaemonSet/till' })];
+    assert.deepEqual(
+      causesOf(hosts).map(({ title, detail, href }) => [title, detail, href]),
+      [
+        [
+          'shop/till: container keeps failing on 1 host',
+          'c: m',
+          '/hosts?cause=shop%2Ftill%20container%20keeps%20failing',
+        ],
+        [
+          '2 hosts have failing Pods that you may not see',
+          'a, b',
+          '/hosts?cause=failing%20Pods%20that%20you%20may%20not%20see',
+        ],
       ],
     );
   });
@@ -165,8 +208,10 @@ describe('the inbox of the start page', () => {
       owner: 'DaemonSet/till',
     };
     const { id } = failingCause(pod);
-    assert.ok(hasCause(failing('a', pod), id));
-    assert.ok(!hasCause(failing('a', { ...pod, reason: 'Error' }), id));
+    assert.deepEqual(causesOfHost(failing('a', pod)), [id]);
+    assert.ok(!causesOfHost(failing('a', { ...pod, reason: 'Error' })).includes(id));
+    const away = failing('a', pod);
+    assert.deepEqual(causesOfHost({ ...away, status: { ...away.status, state: 'Unknown' } }), []);
     assert.equal(failingCause({ namespace: 'shop', name: 'p', message: '', reason: 'Odd' }).id, 'shop/p Odd');
   });
 
@@ -183,8 +228,8 @@ describe('the inbox of the start page', () => {
 });
 
 describe('the sentence of the start page', () => {
-  const sentence = (hosts: readonly Host[], rollouts: readonly Rollout[] = []) =>
-    fleetSentence(countHealth(hosts), summariseSites(hosts, 'site'), rollouts);
+  const sentence = (hosts: readonly Host[], rollouts: readonly Rollout[] = [], jobs = 0) =>
+    fleetSentence(countHealth(hosts), summariseSites(hosts, 'site'), rollouts, jobs);
   const rostock = [1, 2].map((n) => offline(`n${n}`, 'rostock', '2026-11-22T11:00:00Z'));
   for (const [what, shown, tone, word] of [
     ['no hosts', sentence([]), 'ok', 'No hosts yet.'],
@@ -193,8 +238,21 @@ describe('the sentence of the start page', () => {
       'maintenance',
       sentence([host('a'), host('b', { unschedulable: true })]),
       'ok',
-      'All 2 hosts are healthy, 1 of them is cordoned.',
+      '1 of 2 hosts is healthy, 1 is cordoned.',
     ],
+    [
+      'maintenance of all hosts',
+      sentence(['a', 'b'].map((name) => host(name, { unschedulable: true }))),
+      'ok',
+      'All 2 hosts are cordoned.',
+    ],
+    [
+      'maintenance of one host',
+      sentence([host('a', { unschedulable: true })]),
+      'ok',
+      'The host is cordoned.',
+    ],
+    ['a job that waits', sentence([host('a')], [], 1), 'waiting', '1 job waits for you.'],
     ['an offline site', sentence(rostock), 'offline', '2 hosts are offline (rostock: 2 of 2).'],
     [
       'two offline sites',
@@ -280,6 +338,16 @@ describe('the next windows', () => {
         { policy: 'shop/paused', state: 'never', at: undefined, names: [] },
       ],
     );
+  });
+
+  test('the list says how many windows and policies it leaves out', () => {
+    const cases: [windows: number, policies: number, text: string][] = [
+      [0, 0, ''],
+      [1, 0, 'Not shown: 1 more window.'],
+      [0, 1, 'Not shown: the windows of 1 more policy.'],
+      [3, 2, 'Not shown: 3 more windows and the windows of 2 more policies.'],
+    ];
+    for (const [more, policies, text] of cases) assert.equal(windows.omittedText(more, policies), text);
   });
 
   test('the sites of a time zone come from the labels that the policies name', () => {

@@ -34,6 +34,12 @@ function job(startAt: string, next?: string, startingDeadlineSeconds?: number): 
   };
 }
 
+function inSeries(concurrency: string) {
+  return { name: 'work', annotations: { [SERIES_ANNOTATION]: JSON.stringify({ uid: 'cron', concurrency }) } };
+}
+
+const inSeriesRules = (concurrency: string) => ({ series: { uid: 'cron', concurrency } });
+
 describe('the start of a run on a host', () => {
   // Berlin: 02:00 to 03:00 is skipped on 29 March 2026, and comes twice on 25 October 2026.
   const rows: [rule: string, job: DaemonJob, zone: string | undefined, expected: string][] = [
@@ -96,6 +102,24 @@ describe('the start of a run on a host', () => {
       return assert.equal(before ? `${at} until ${before}` : at, expected);
     });
   }
+
+  for (const [what, metadata, rules] of [
+    ['has neither a time nor a deadline', { name: 'once' }, {}],
+    ['waits for other runs of its series', inSeries('Forbid'), inSeriesRules('Forbid')],
+    ['does not end a later run', inSeries('Replace'), inSeriesRules('Forbid')],
+    ['may run next to others', inSeries('Allow'), inSeriesRules('Allow')],
+  ] as const) {
+    test(`of a rerun ${what}`, () => {
+      const first = job('2026-06-01T03:00:00', '2026-06-02T03:00:00', 60);
+      assert.deepEqual(hostStart({ ...first, metadata, spec: { ...first.spec, run: 2 } }, {}), { rules });
+    });
+  }
+
+  test('of a rerun stays skipped on a host that is not part of the run', () => {
+    const first = job('2026-03-29T02:30:00', '2026-03-29T03:00:00');
+    const labels = { [TIME_ZONE_LABEL]: 'Europe.Berlin' };
+    assert.equal(hostStart({ ...first, spec: { ...first.spec, run: 2 } }, labels), 'skipped');
+  });
 
   test('is absent without startAt', () => {
     const { startAt: _, ...spec } = job('2026-06-01T03:00:00').spec;

@@ -8,6 +8,7 @@ import { attemptName, resultName } from '../../../coordinator/decisions/daemonjo
 import { daemonJobPod, isOwnedBy } from '../../../coordinator/decisions/daemonjobs/daemonjob-pod.js';
 import { type HostOutcome, lastBytes } from '../../../coordinator/decisions/daemonjobs/daemonjob-result.js';
 import { daemonJobStep } from '../../../coordinator/decisions/daemonjobs/daemonjob-step.js';
+import { type HostStart, hostStart } from '../../../coordinator/decisions/daemonjobs/host-start.js';
 import { daemonJobKind } from '../../../coordinator/kinds/index.js';
 import { STOP_CONFIRMED_CONDITION } from '../../../shared/kube/daemonjobs/daemonjob-start.js';
 import {
@@ -235,6 +236,29 @@ describe('a DaemonJob', () => {
       assert.equal(final && `${final.type} ${final.reason}`, ended);
     });
   }
+});
+
+test('a rerun after the deadline of the first run starts, and keeps the failure until it has ended', () => {
+  const late = { startAt: '2026-01-01T10:00:00Z', startingDeadlineSeconds: 60 };
+  const stateOf = (run: number) =>
+    hostStep(
+      {
+        ...{ nodeName: 'kiel', spec: {}, run, isEligible: true, isOnline: true, isHeld: false, pods: [] },
+        ...{ result: outcome({ phase: 'Failed', run: 1 }), end: undefined },
+        start: hostStart(job({ ...late, run }), {}) as HostStart,
+      },
+      NOW,
+    );
+  assert.deepEqual([stateOf(1).state.kind, stateOf(2).state.kind], ['Failed', 'Ready']);
+  assert.equal(stateOf(2).outcome, undefined);
+});
+
+test('a job has not started before its start time, but a rerun starts at once', () => {
+  const startTimeOf = (run: number) => {
+    const ahead = job({ startAt: '2026-01-01T13:00:00Z', run });
+    return daemonJobStep(ahead, { ...NONE, Ready: 2 }, 0, NOW).status.startTime;
+  };
+  assert.deepEqual([startTimeOf(1), startTimeOf(2)], [undefined, toTimestamp(NOW)]);
 });
 
 test('names of Pods and results are unique and at most 253 characters long', () => {
