@@ -77,10 +77,11 @@ export function invariants(): Invariant[] {
     busyHostsDecide(),
     revertsHaveReason(),
     statusIsTrue(),
+    // The first broken rule is reported: that only the leader has changed says more than that nothing else has.
+    ...failoverRules(),
     ...valueRules(availability, waves),
     ...jobRules(),
     ...preemptionRules(),
-    ...failoverRules(),
   ];
 }
 
