@@ -6,6 +6,7 @@ import { validateCronFields, validateCronName } from '../jobs/cron-validation.js
 import { containerImages, containerNames } from '../jobs/job-kind.js';
 import type { FieldError, Kind } from '../kind.js';
 import { STANDARD_VERBS, STATUS_VERBS } from '../kind.js';
+import { validateAtMostInt32 } from '../pods/spec-validation/value-validation.js';
 import { AGE_COLUMN, column, NAME_COLUMN, NONE, wideColumn } from '../table-column.js';
 import { forbidden } from '../validation/field-error.js';
 import { semanticallyEqual } from '../validation/semantic-equality.js';
@@ -34,6 +35,7 @@ function validateCronDaemonJob({ spec }: CronDaemonJob): FieldError[] {
   const foreign = OF_THE_SCHEDULE.filter((key) => jobSpec[key] !== undefined);
   return [
     ...validateCronFields(spec),
+    ...validateAtMostInt32(spec.startingDeadlineSeconds, 'spec.startingDeadlineSeconds'),
     ...validateDaemonJobSpec(jobSpec, JOB_SPEC),
     ...foreign.map((key) => forbidden(`${JOB_SPEC}.${key}`, 'is set by the schedule: remove it')),
     ...(jobSpec.run === 1 ? [] : [forbidden(`${JOB_SPEC}.run`, 'is set on a DaemonJob: remove it')]),
