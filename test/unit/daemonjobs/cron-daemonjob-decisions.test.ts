@@ -208,6 +208,15 @@ describe('validation of a CronDaemonJob', () => {
       { jobTemplate: { spec: { template: TEMPLATE, startAt: '2026-01-01T00:00:00' } } },
       /^spec\.jobTemplate\.spec\.startAt: Forbidden: is set by the schedule/,
     ],
+    [
+      {
+        jobTemplate: {
+          metadata: { annotations: { 'fleet.everynode.dev/approve': '*' } },
+          spec: { template: TEMPLATE },
+        },
+      },
+      /^spec\.jobTemplate\.metadata\.annotations\[fleet\.everynode\.dev\/approve\]: Forbidden: annotate the DaemonJob after it is created$/,
+    ],
     [{ jobTemplate: { spec: { template: TEMPLATE, run: 2 } } }, /^spec\.jobTemplate\.spec\.run: /],
     [
       { jobTemplate: { spec: { template: TEMPLATE, maxFailed: '200%' } } },
