@@ -15,7 +15,10 @@ export function parseDateInput(text: string): DateInput | undefined {
   if (Number.isNaN(wall) || new Date(Date.parse(`${date}T00:00:00Z`)).toISOString().slice(0, 10) !== date) {
     return undefined;
   }
-  return offset === undefined ? { wall } : { instant: Date.parse(`${date}T${time}${seconds}${offset}`) };
+  if (offset === undefined) return { wall };
+  const instant = Date.parse(`${date}T${time}${seconds}${offset}`);
+  // An offset of 24 hours or more.
+  return Number.isNaN(instant) ? undefined : { instant };
 }
 
 /** Returns milliseconds since the epoch. */

@@ -43,6 +43,16 @@ export function timeZoneOfLabel(value: string | undefined): TimeZone | undefined
   return value === undefined ? undefined : timeZone(value.replaceAll('.', '/'));
 }
 
+/**
+ * Returns the latest local time that clocks of the zone have shown up to `instant`. It never goes back: while clocks that
+ * were set back show an hour again, it is the end of that hour.
+ */
+export function latestWallAt({ wallAt, instantsOf }: TimeZone, instant: number): number {
+  const wall = wallAt(instant);
+  const [first = instant] = instantsOf(wall);
+  return first < instant ? wallAt(changeBetween(first, instant, wallAt) - 1) : wall;
+}
+
 /** Returns the date of a local time. */
 export function dayOf(wall: number): CalendarDay {
   const date = new Date(wall);
@@ -78,7 +88,9 @@ function makeZone(name: string): TimeZone {
     const offsets = [wall - DAY_MS, wall + DAY_MS].map((instant) => wallAt(instant) - instant);
     const candidates = [...new Set(offsets)].map((offset) => wall - offset).sort((a, b) => a - b);
     const shown = candidates.filter((instant) => wallAt(instant) === wall);
-    return shown.length > 0 ? shown : [skipBetween(candidates[0] ?? wall, candidates.at(-1) ?? wall, wallAt)];
+    return shown.length > 0
+      ? shown
+      : [changeBetween(candidates[0] ?? wall, candidates.at(-1) ?? wall, wallAt)];
   };
   return { name, wallAt, instantsOf, instantOf: (wall) => instantsOf(wall)[0] ?? wall };
 }
@@ -102,8 +114,8 @@ function rememberingDays(wallAt: (instant: number) => number): (instant: number)
   };
 }
 
-/** Returns the instant at which clocks are put forward. `before` and `after` are on either side of it. */
-function skipBetween(before: number, after: number, wallAt: (instant: number) => number): number {
+/** Returns the instant at which clocks are changed. `before` and `after` are on either side of it. */
+function changeBetween(before: number, after: number, wallAt: (instant: number) => number): number {
   const offset = wallAt(before) - before;
   let low = Math.floor(before / MINUTE_MS) * MINUTE_MS;
   let high = Math.ceil(after / MINUTE_MS) * MINUTE_MS;

@@ -216,7 +216,7 @@ function suite(): void {
     await page.getByRole('button', { name: 'The last day' }).click();
     await page.getByText('Each point is the maximum of 10 minutes.').waitFor();
     await page.getByText('connected, since').waitFor();
-    await page.getByText(/^For .*connect \d/).waitFor();
+    await page.getByText(/^By purpose: .*connect \d/).waitFor();
     await page.getByText(/changes?, newest first/).click();
     await page.getByRole('listitem').getByText('Connected became True').first().waitFor();
     assert.deepEqual(await violationsOf(page), []);

@@ -94,7 +94,8 @@ function wantedTimes(
   if (spec.suspend) return [];
   const stored = Date.parse(status?.lastScheduleTime ?? metadata.creationTimestamp ?? '') || now;
   const { startingDeadlineSeconds: deadline } = spec;
-  const since = Math.max(timeAt(Math.min(stored, now)), deadline === undefined ? 0 : first - deadline * 1000);
+  const tooLate = deadline === undefined ? 0 : Math.max(0, now - deadline * 1000);
+  const since = timeAt(Math.max(tooLate, Math.min(stored, now)));
   const due = lastUntil(first, since);
   return [...(due === undefined ? [] : [due]), ...(next === undefined ? [] : [next])];
 }

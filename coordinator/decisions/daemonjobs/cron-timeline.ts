@@ -5,15 +5,18 @@
 import { lastMatch, nextMatch } from '../../../shared/calendar/cron-matches.js';
 import type { CronPattern } from '../../../shared/calendar/cron-pattern.js';
 import { parseSchedule, scheduleProblems } from '../../../shared/calendar/job-schedule.js';
-import { type TimeZone, timeZone } from '../../../shared/calendar/time-zone.js';
+import { latestWallAt, type TimeZone, timeZone } from '../../../shared/calendar/time-zone.js';
 import type { CronDaemonJobSpec } from '../../../shared/kube/daemonjobs/cron-daemonjob-types.js';
 import { toTimestamp } from '../../../shared/kube/objects/meta.js';
 
 export interface CronTimeline {
-  /** The present time of the host that is first in the day, and of the host that is last. */
+  /**
+   * The present time of the host that is first in the day, and of the host that is last. They never go back while hosts
+   * set their clocks back. Otherwise a run that has started would be the next one again.
+   */
   first: number;
   last: number;
-  /** Returns the first time of the schedule after `time`, or undefined if there is none. */
+  /** Returns the first time of the schedule after `time` at which a host starts, or undefined if there is none. */
   nextAfter(time: number): number | undefined;
   /** Returns the last time of the schedule up to `time` and after `since`, or undefined if there is none. */
   lastUntil(time: number, since: number): number | undefined;
@@ -72,13 +75,30 @@ function localTimes(
   zones: readonly TimeZone[],
   now: number,
 ): CronTimeline {
-  const walls = (instant: number) => zones.map((zone) => zone.wallAt(instant));
+  const walls = (instant: number) => zones.map((zone) => latestWallAt(zone, instant));
+  const { nextAfter, lastUntil } = matches(pattern, utc);
   return {
     first: Math.max(...walls(now)),
     last: Math.min(...walls(now)),
-    ...matches(pattern, utc),
+    lastUntil,
+    nextAfter: (time) => {
+      let next = nextAfter(time);
+      for (;;) {
+        const following = next === undefined ? undefined : nextAfter(next);
+        if (next === undefined || following === undefined || !isSkipped(zones, next, following)) return next;
+        next = following;
+      }
+    },
     textOf: (time) => toTimestamp(time).replace('Z', ''),
     instantOf: (time) => Math.min(...zones.map((zone) => zone.instantOf(time))),
     timeAt: (instant) => Math.max(...walls(instant)),
   };
+}
+
+/**
+ * True if clocks are put forward over the time on all hosts, and the following run starts at the same moment. A DaemonJob
+ * for this time has no hosts: it would end and be deleted before the time, and be created again in a loop.
+ */
+function isSkipped(zones: readonly TimeZone[], time: number, following: number): boolean {
+  return zones.every((zone) => zone.instantOf(following) <= zone.instantOf(time));
 }

@@ -37,11 +37,12 @@ export function judgeWaves(
     now,
   });
   const { soakingSince, completedAt, failure } = memory;
+  const wave = names[memory.wave] ?? '';
   return {
     rollout: {
       phase: verdict.phase,
-      message: verdict.message,
-      wave: names[memory.wave] ?? '',
+      message: verdict.phase === 'AwaitingHosts' ? untriedText(wave, waves[memory.wave]) : verdict.message,
+      wave,
       startTime: toTimestamp(memory.startedAt),
       ...(soakingSince !== undefined && { soakingSince: toTimestamp(soakingSince) }),
       ...(completedAt !== undefined && { completionTime: toTimestamp(completedAt) }),
@@ -51,6 +52,16 @@ export function judgeWaves(
     openUpTo: verdict.openUpTo,
     ...(verdict.requeueAt !== undefined && { requeueAt: verdict.requeueAt }),
   };
+}
+
+/** A host that failed or missed the run has ended it. Only a host that returns can still open the next wave. */
+function untriedText(wave: string, counts: HostCounts | undefined): string {
+  const { Offline = 0, Failed = 0, Missed = 0 } = counts ?? {};
+  const amounts = [`${Offline} offline`, `${Failed} failed`, `${Missed} missed`];
+  const left = amounts.filter((text) => !text.startsWith('0 ')).join(', ');
+  const why = `no host of wave ${wave} has succeeded: ${left}`;
+  if (Offline === 0) return `${why}; promote the wave, or delete the job`;
+  return `${why}; the next wave opens when an offline host returns and succeeds, or the wave is promoted`;
 }
 
 /** A host of a job ends once. When it failed does not matter, and nothing can be rolled back. */

@@ -52,7 +52,10 @@ export function seriesOf({ metadata }: Pick<DaemonJob, 'metadata'>): SeriesOfJob
   try {
     const series = JSON.parse(text) as Partial<SeriesOfJob> | null;
     if (typeof series?.uid !== 'string' || series.concurrency === undefined) return undefined;
-    return { ...series, uid: series.uid, concurrency: series.concurrency };
+    const { next, ...others } = series;
+    // A run that ends at an invalid time would stop the reconciles of all hosts.
+    const isTime = typeof next === 'string' && parseDateInput(next) !== undefined;
+    return { ...others, uid: series.uid, concurrency: series.concurrency, ...(isTime && { next }) };
   } catch {
     // Ignore a value that another client wrote.
     return undefined;

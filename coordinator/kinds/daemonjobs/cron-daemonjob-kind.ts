@@ -6,11 +6,13 @@ import { validateCronFields, validateCronName } from '../jobs/cron-validation.js
 import { containerImages, containerNames } from '../jobs/job-kind.js';
 import type { FieldError, Kind } from '../kind.js';
 import { STANDARD_VERBS, STATUS_VERBS } from '../kind.js';
+import { validateAtMostInt32 } from '../pods/spec-validation/value-validation.js';
 import { AGE_COLUMN, column, NAME_COLUMN, NONE, wideColumn } from '../table-column.js';
 import { forbidden } from '../validation/field-error.js';
 import { semanticallyEqual } from '../validation/semantic-equality.js';
 import { daemonJobWarnings, setDaemonJobSpecDefaults } from './daemonjob-kind.js';
 import { validateDaemonJobSpec } from './daemonjob-validation.js';
+import { validateNoApprovals } from './wave-approvals.js';
 
 const JOB_SPEC = 'spec.jobTemplate.spec';
 
@@ -34,6 +36,8 @@ function validateCronDaemonJob({ spec }: CronDaemonJob): FieldError[] {
   const foreign = OF_THE_SCHEDULE.filter((key) => jobSpec[key] !== undefined);
   return [
     ...validateCronFields(spec),
+    ...validateAtMostInt32(spec.startingDeadlineSeconds, 'spec.startingDeadlineSeconds'),
+    ...validateNoApprovals(spec.jobTemplate.metadata, 'spec.jobTemplate.metadata'),
     ...validateDaemonJobSpec(jobSpec, JOB_SPEC),
     ...foreign.map((key) => forbidden(`${JOB_SPEC}.${key}`, 'is set by the schedule: remove it')),
     ...(jobSpec.run === 1 ? [] : [forbidden(`${JOB_SPEC}.run`, 'is set on a DaemonJob: remove it')]),

@@ -15,6 +15,7 @@ import { secretEnvironmentWarnings, unsupportedFields } from '../pods/pod-spec-w
 import { AGE_COLUMN, column, NAME_COLUMN, NONE, wideColumn } from '../table-column.js';
 import { semanticallyEqual } from '../validation/semantic-equality.js';
 import { validateDaemonJob, validateDaemonJobUpdate } from './daemonjob-validation.js';
+import { dropApprovalsOfLastRun, validateNoApprovals } from './wave-approvals.js';
 
 function setDefaults(job: DaemonJob): void {
   job.spec ??= { template: { spec: { containers: [] } } };
@@ -104,6 +105,7 @@ export const daemonJobKind: Kind<DaemonJob> = {
   },
   prepareForUpdate: (next, current) => {
     next.status = current.status ?? {};
+    dropApprovalsOfLastRun(next, current);
     const isChanged = !semanticallyEqual(next.spec, current.spec);
     next.metadata.generation = (current.metadata.generation ?? 0) + (isChanged ? 1 : 0);
   },
@@ -111,6 +113,7 @@ export const daemonJobKind: Kind<DaemonJob> = {
     next.spec = current.spec;
   },
   validate: validateDaemonJob,
+  validateCreate: ({ metadata }) => validateNoApprovals(metadata, 'metadata'),
   validateUpdate: validateDaemonJobUpdate,
   validateStatusUpdate: () => [],
   warnings: ({ spec }) => daemonJobWarnings(spec, 'spec.template.spec'),

@@ -11,7 +11,11 @@ import { isTimeText } from '../../../shared/kube/objects/meta.js';
 import { validateAtMostAll, validateIntOrPercent } from '../daemonsets/daemonset-validation.js';
 import type { FieldError } from '../kind.js';
 import { validatePodTemplate } from '../pods/spec-validation/pod-spec-validation.js';
-import { validateNonNegative, validatePositiveInt32 } from '../pods/spec-validation/value-validation.js';
+import {
+  validateAtMostInt32,
+  validateNonNegative,
+  validatePositiveInt32,
+} from '../pods/spec-validation/value-validation.js';
 import { FIELD_IMMUTABLE, forbidden, invalidValue, notSupported } from '../validation/field-error.js';
 import { dnsSubdomainProblems } from '../validation/name-rules.js';
 import { semanticallyEqual } from '../validation/semantic-equality.js';
@@ -36,6 +40,7 @@ export function validateDaemonJobSpec(spec: DaemonJobSpec, path: string): FieldE
       ...validateIntOrPercent(spec[key], `${path}.${key}`),
       ...validateAtMostAll(spec[key], `${path}.${key}`),
     ]),
+    ...validateAtMostInt32(spec.startingDeadlineSeconds, `${path}.startingDeadlineSeconds`),
     ...validatePositiveInt32(spec.run, `${path}.run`),
     ...validateRetry(spec, path),
     ...validateStart(spec, path),

@@ -95,6 +95,10 @@ describe('DaemonJobs in kubectl', () => {
       await refused({ parallelism: '120%' }),
       /spec\.parallelism: .*must not be greater than 100%/,
     );
+    assert.match(
+      await refused({ startAt: '2026-12-24T03:00:00', startingDeadlineSeconds: 9e15 }),
+      /spec\.startingDeadlineSeconds: Invalid value: 9000000000000000: must be less than or equal to 2147483647/,
+    );
     assert.match(await refused({ retry: 'Twice' }), /spec\.retry: Unsupported value: "Twice"/);
     const { code, stderr } = await kubectl.run([
       'patch',
@@ -106,6 +110,41 @@ describe('DaemonJobs in kubectl', () => {
     ]);
     assert.equal(code, 1);
     assert.match(stderr, /spec\.template: Invalid value: .*field is immutable/);
+  });
+
+  test('an approval of a wave counts for one run', async () => {
+    const waves = [
+      { name: 'canary', nodes: 1 },
+      { name: 'half', nodes: 2, approval: 'Manual' },
+    ];
+    const policy = { selector: { matchLabels: { not: 'used' } }, waves };
+    await kubectl.ok(
+      'create -f -',
+      JSON.stringify({
+        apiVersion: 'fleet.everynode.dev/v1',
+        kind: 'RolloutPolicy',
+        metadata: { name: 'careful' },
+        spec: policy,
+      }),
+    );
+    const text = manifest('approved', { rolloutPolicyName: 'careful' });
+    const approved = JSON.parse(text);
+    approved.metadata.annotations = { 'fleet.everynode.dev/approve': '*' };
+    const { code, stderr } = await kubectl.run(['create', '-f', '-'], JSON.stringify(approved));
+    assert.equal(code, 1);
+    assert.match(
+      stderr,
+      /metadata\.annotations\[fleet\.everynode\.dev\/approve\]: Forbidden: annotate the DaemonJob/,
+    );
+    await kubectl.ok('apply -f -', text);
+    const phase = '--for=jsonpath={.status.rollout.phase}=AwaitingApproval';
+    await kubectl.ok(`wait ${phase} dj/approved --timeout=60s`);
+    await kubectl.ok('annotate dj approved fleet.everynode.dev/approve=half');
+    await kubectl.ok('wait --for=condition=complete dj/approved --timeout=60s');
+    await kubectl.ok('patch dj approved --type=merge -p {"spec":{"run":2}}');
+    assert.equal((await job('approved')).metadata.annotations?.['fleet.everynode.dev/approve'], undefined);
+    await kubectl.ok(`wait ${phase} dj/approved --timeout=60s`);
+    await kubectl.ok('delete dj approved --cascade=foreground --timeout=60s');
   });
 
   test('a deleted DaemonJob takes its Pods and results with it', async () => {

@@ -196,6 +196,23 @@ describe('a CronDaemonJob without a time zone', () => {
       assert.deepEqual(fixture.phases(), ['node-1=Succeeded']);
     }));
 
+  test('starts each run once while clocks are set back, also if finished runs are deleted', () =>
+    withHosts(1, 'Succeeded', async (fixture) => {
+      await fixture.setTimeZone('node-1', 'Europe/Berlin');
+      // Clocks show 02:00 to 03:00 again from 01:00 UTC.
+      await fixture.stepWallClock(Date.parse('2026-10-25T00:15:00Z') - fixture.plane.clock.now());
+      await fixture.createCron({ schedule: '*/20 * * * *', successfulJobsHistoryLimit: 0 });
+      await fixture.run(12, HOUR / 12);
+      // Without a restart no reconcile happens in the repeated hour.
+      await fixture.restartController();
+      await fixture.run(12, HOUR / 12);
+      const created = fixture.events.filter((event) => /^SuccessfulCreate /.test(event));
+      assert.equal(new Set(created).size, created.length, created.join());
+      // 02:20, 02:40, 03:00, and no second start of the first two.
+      assert.equal(fixture.successes.get('node-1'), 3);
+      assert.deepEqual(starts(fixture), ['2026-10-25T03:20:00']);
+    }));
+
   test('suspension keeps the run from the hosts that it has not reached', () =>
     withHosts(2, 'Succeeded', async (fixture) => {
       await fixture.setTimeZone('node-1', 'Asia/Tokyo');

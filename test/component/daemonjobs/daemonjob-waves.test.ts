@@ -10,7 +10,7 @@ import { DaemonJobFixture } from '../../harness/controllers/daemonjob-fixture.js
 
 async function withPolicy(
   spec: Partial<RolloutPolicySpec>,
-  ending: (node: string) => PodPhase | undefined,
+  ending: (node: string, attempt: number) => PodPhase | undefined,
   work: (fixture: DaemonJobFixture) => Promise<void>,
 ): Promise<void> {
   const fixture = await DaemonJobFixture.start(4, ending);
@@ -77,6 +77,58 @@ describe('a DaemonJob with waves', () => {
         await annotate(fixture, 'approve', 'half');
         await fixture.run(4);
         assert.equal(rollout(fixture), 'Completed rest canary=1/1 half=2/2 rest=1/1');
+      },
+    ));
+
+  test('waits for approval again in the next run', () =>
+    withPolicy(
+      {
+        waves: [
+          { name: 'canary', nodes: 1 },
+          { name: 'half', nodes: 2, approval: 'Manual' },
+        ],
+      },
+      (_, attempt) => (attempt === 0 ? 'Failed' : 'Succeeded'),
+      async (fixture) => {
+        await fixture.createJob({ rolloutPolicyName: 'careful', backoffLimit: 0 });
+        await annotate(fixture, 'promote', '*');
+        await fixture.run(6);
+        assert.deepEqual(fixture.counts(), [4, 0, 0, 4, 0, 0, 0]);
+        await fixture.changeJob({ run: 2 });
+        await fixture.run(6);
+        assert.equal(rollout(fixture), 'AwaitingApproval canary canary=1/1 half=0/2 rest=0/1');
+        assert.deepEqual(fixture.job()?.metadata.annotations ?? {}, {});
+        await annotate(fixture, 'approve', 'half');
+        await fixture.run(6);
+        assert.deepEqual(fixture.counts(), [4, 0, 4, 0, 0, 0, 0]);
+      },
+    ));
+
+  test('reports what an operator can do when no host of a wave succeeds', () =>
+    withPolicy(
+      { waves: [{ name: 'two', nodes: 2 }] },
+      () => 'Failed',
+      async (fixture) => {
+        const message = () => fixture.job()?.status?.rollout?.message;
+        await fixture.setOffline('node-1', true);
+        await fixture.setOffline('node-2', true);
+        await fixture.setOffline('node-3', true);
+        await fixture.createJob({ rolloutPolicyName: 'careful', backoffLimit: 0 });
+        await fixture.run(4);
+        assert.match(
+          message() ?? '',
+          /^no host of wave two has succeeded: (1 offline, 1 failed|2 offline); the next wave opens when an offline host returns and succeeds, or the wave is promoted$/,
+        );
+        for (const node of ['node-1', 'node-2', 'node-3']) await fixture.setOffline(node, false);
+        await fixture.run(4);
+        assert.equal(started(fixture), 2);
+        assert.equal(
+          message(),
+          'no host of wave two has succeeded: 2 failed; promote the wave, or delete the job',
+        );
+        await annotate(fixture, 'promote', 'two');
+        await fixture.run(4);
+        assert.equal(started(fixture), 4);
       },
     ));
 

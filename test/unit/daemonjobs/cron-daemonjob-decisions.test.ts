@@ -121,6 +121,19 @@ describe('the start of a run on a host', () => {
     assert.equal(hostStart({ ...first, spec: { ...first.spec, run: 2 } }, labels), 'skipped');
   });
 
+  for (const next of ['31 February', '2026-02-31T03:00:00', '2026-06-02T03:00:00+99:00', 7, null, {}]) {
+    test(`has no end if a client wrote the next run as ${JSON.stringify(next)}`, () => {
+      const run = job('2026-06-01T03:00:00Z');
+      run.metadata.annotations = {
+        [SERIES_ANNOTATION]: JSON.stringify({ uid: 'cron', concurrency: 'Allow', next }),
+      };
+      assert.deepEqual(hostStart(run, {}), {
+        at: Date.parse('2026-06-01T03:00:00Z'),
+        rules: { at: '2026-06-01T03:00:00Z', series: { uid: 'cron', concurrency: 'Allow' } },
+      });
+    });
+  }
+
   test('is absent without startAt', () => {
     const { startAt: _, ...spec } = job('2026-06-01T03:00:00').spec;
     assert.equal(hostStart({ ...job(''), spec }, {}), undefined);
@@ -213,10 +226,24 @@ describe('validation of a CronDaemonJob', () => {
     [{ schedule: 'TZ=UTC * * * * *' }, /cannot use TZ or CRON_TZ in schedule, use timeZone field instead/],
     [{ timeZone: 'Mars/Base' }, /^spec\.timeZone: .*unknown time zone Mars\/Base/],
     [{ concurrencyPolicy: 'Never' }, /^spec\.concurrencyPolicy: /],
+    [{ startingDeadlineSeconds: 2_147_483_647 }, undefined],
+    [
+      { startingDeadlineSeconds: 9e15 },
+      /^spec\.startingDeadlineSeconds: .*must be less than or equal to 2147483647$/,
+    ],
     [{ startingDeadlineSeconds: -1 }, /^spec\.startingDeadlineSeconds: .*must be greater than or equal to 0/],
     [
       { jobTemplate: { spec: { template: TEMPLATE, startAt: '2026-01-01T00:00:00' } } },
       /^spec\.jobTemplate\.spec\.startAt: Forbidden: is set by the schedule/,
+    ],
+    [
+      {
+        jobTemplate: {
+          metadata: { annotations: { 'fleet.everynode.dev/approve': '*' } },
+          spec: { template: TEMPLATE },
+        },
+      },
+      /^spec\.jobTemplate\.metadata\.annotations\[fleet\.everynode\.dev\/approve\]: Forbidden: annotate the DaemonJob after it is created$/,
     ],
     [{ jobTemplate: { spec: { template: TEMPLATE, run: 2 } } }, /^spec\.jobTemplate\.spec\.run: /],
     [

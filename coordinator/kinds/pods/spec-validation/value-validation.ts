@@ -14,6 +14,12 @@ export function validateNonNegative(value: number | undefined, field: string): F
   return value !== undefined && value < 0 ? [invalidValue(field, value, NOT_NEGATIVE)] : [];
 }
 
+/** Validates the upper end of a delay in seconds: a later time may be one that no date can express. */
+export function validateAtMostInt32(value: number | undefined, field: string): FieldError[] {
+  if (value === undefined || value <= MAX_INT32) return [];
+  return [invalidValue(field, value, `must be less than or equal to ${MAX_INT32}`)];
+}
+
 /** Both ends are in the range. An absent number is valid. */
 function validateRange(value: number | undefined, min: number, max: number, field: string): FieldError[] {
   if (value === undefined || (value >= min && value <= max)) return [];

@@ -1,0 +1,80 @@
+/** What is refused of a DaemonJob's start, and for which run an operator's approval counts. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { daemonJobKind } from '../../../coordinator/kinds/index.js';
+import type { DaemonJob, DaemonJobSpec } from '../../../shared/kube/daemonjobs/daemonjob-types.js';
+
+const APPROVE = 'fleet.everynode.dev/approve';
+const PROMOTE = 'fleet.everynode.dev/promote';
+
+function job(spec: Partial<DaemonJobSpec> = {}, annotations?: Record<string, string>): DaemonJob {
+  const made: DaemonJob = {
+    apiVersion: 'fleet.everynode.dev/v1',
+    kind: 'DaemonJob',
+    metadata: { name: 'work', namespace: 'default', ...(annotations && { annotations }) },
+    spec: { template: { spec: { containers: [{ name: 'work', image: 'work:1' }] } }, ...spec },
+  };
+  daemonJobKind.setDefaults(made);
+  return made;
+}
+
+const AT = '2026-12-24T03:00:00';
+const STARTS: [what: string, spec: Partial<DaemonJobSpec>, problem: string | undefined][] = [
+  ['the longest deadline', { startAt: AT, startingDeadlineSeconds: 2_147_483_647 }, undefined],
+  [
+    'a deadline that no date can express',
+    { startAt: AT, startingDeadlineSeconds: 9e15 },
+    'spec.startingDeadlineSeconds: Invalid value: 9000000000000000: must be less than or equal to 2147483647',
+  ],
+  ['an offset of a time zone', { startAt: `${AT}+14:00` }, undefined],
+  [
+    'an offset of more than a day',
+    { startAt: `${AT}+99:00` },
+    `spec.startAt: Invalid value: "${AT}+99:00": must be a time like 2026-12-24T03:00:00 (local to each host) or 2026-12-24T03:00:00Z (the same moment everywhere)`,
+  ],
+];
+for (const [what, spec, problem] of STARTS) {
+  test(`${what} is ${problem ? 'refused' : 'valid'}`, () => {
+    const errors = daemonJobKind.validate(job(spec)).map(({ field, message }) => `${field}: ${message}`);
+    assert.deepEqual(errors, problem ? [problem] : []);
+  });
+}
+
+describe('an approval of a wave', () => {
+  for (const key of [APPROVE, PROMOTE]) {
+    test(`of a job that does not exist yet is refused: ${key}`, () => {
+      const [error, ...others] = daemonJobKind.validateCreate?.(job({}, { [key]: '*' })) ?? [];
+      assert.deepEqual(others, []);
+      assert.equal(error?.field, `metadata.annotations[${key}]`);
+      assert.match(error?.message ?? '', /^Forbidden: annotate the DaemonJob after it is created$/);
+    });
+  }
+
+  type Annotations = Record<string, string> | undefined;
+  const rows: [what: string, run: number, before: Annotations, sent: Annotations, stored: Annotations][] = [
+    ['stays within its run', 1, { [APPROVE]: 'rest' }, { [APPROVE]: 'rest' }, { [APPROVE]: 'rest' }],
+    ['is removed with the next run', 2, { [APPROVE]: 'rest' }, { [APPROVE]: 'rest' }, undefined],
+    [
+      'leaves other annotations',
+      2,
+      { [APPROVE]: 'rest', [PROMOTE]: '*', note: 'x' },
+      { [APPROVE]: 'rest', [PROMOTE]: '*', note: 'x' },
+      { note: 'x' },
+    ],
+    [
+      'that comes with the next run counts for it',
+      2,
+      { [APPROVE]: 'half' },
+      { [APPROVE]: 'half,rest' },
+      { [APPROVE]: 'half,rest' },
+    ],
+    ['is absent', 2, undefined, undefined, undefined],
+  ];
+  for (const [what, run, before, sent, stored] of rows) {
+    test(what, () => {
+      const next = job({ run }, sent);
+      daemonJobKind.prepareForUpdate(next, job({}, before), { now: 0 });
+      assert.deepEqual(next.metadata.annotations, stored);
+    });
+  }
+});
