@@ -5,7 +5,7 @@
  */
 import { useEffect, useReducer, useState } from 'react';
 import { type AccessCheck, type ResourceRule, rulesAllow } from './access-rules.js';
-import { callApi } from './api-call.js';
+import { callUntilAnswered } from './api-call.js';
 
 const REVIEWS = '/apis/authorization.k8s.io/v1';
 const API_VERSION = 'authorization.k8s.io/v1';
@@ -59,7 +59,10 @@ export function useIsAllowedInAny(check: AccessCheck, namespaces: readonly strin
   return keys.some((key) => known.get(key) ?? false);
 }
 
-/** Checks access outside of a component. A failed review denies access, and is repeated at the next call. */
+/**
+ * Checks access outside of a component. A review that the coordinator could not answer is repeated, because denied
+ * access would hide pages until the next reload. A refused review denies access, and is repeated at the next call.
+ */
 function checkAccess(check: AccessCheck): Promise<boolean> {
   const key = keyOf(check);
   const present = pending.get(key);
@@ -99,7 +102,7 @@ async function inNamespace(check: AccessCheck, namespace: string): Promise<boole
   return rulesAllow(resourceRules, check) || (incomplete && (await review(check)));
 }
 
-/** Returns true if the user may list one of the resources in the namespace. False if the review fails. */
+/** Returns true if the user may list one of the resources in the namespace. False if the review is refused. */
 export async function mayListIn(namespace: string, resources: readonly AccessCheck[]): Promise<boolean> {
   const answers = await Promise.all(resources.map((each) => checkAccess({ ...each, namespace })));
   return answers.includes(true);
@@ -107,10 +110,9 @@ export async function mayListIn(namespace: string, resources: readonly AccessChe
 
 async function rulesIn(namespace: string): Promise<RulesStatus> {
   const body = { apiVersion: API_VERSION, kind: 'SelfSubjectRulesReview', spec: { namespace } };
-  const { status } = await callApi<{ status: RulesStatus }>(`${REVIEWS}/selfsubjectrulesreviews`, {
+  const { status } = await callUntilAnswered<{ status: RulesStatus }>(`${REVIEWS}/selfsubjectrulesreviews`, {
     method: 'POST',
     body,
-    isQuestion: true,
   });
   return status;
 }
@@ -118,11 +120,13 @@ async function rulesIn(namespace: string): Promise<RulesStatus> {
 async function review({ verb, group, resource, subresource, namespace }: AccessCheck): Promise<boolean> {
   const resourceAttributes = { verb, group, resource, subresource, namespace };
   const body = { apiVersion: API_VERSION, kind: 'SelfSubjectAccessReview', spec: { resourceAttributes } };
-  const { status } = await callApi<{ status: { allowed: boolean } }>(`${REVIEWS}/selfsubjectaccessreviews`, {
-    method: 'POST',
-    body,
-    isQuestion: true,
-  });
+  const { status } = await callUntilAnswered<{ status: { allowed: boolean } }>(
+    `${REVIEWS}/selfsubjectaccessreviews`,
+    {
+      method: 'POST',
+      body,
+    },
+  );
   return status.allowed;
 }
 

@@ -77,6 +77,28 @@ export async function callApi<T>(path: string, options: Call = {}): Promise<T> {
   }
 }
 
+/**
+ * Returns true if the same request may succeed later: the coordinator was unreachable, failed, or ended the connection
+ * before the whole answer had arrived.
+ */
+export function isTransient(error: unknown): boolean {
+  return !(error instanceof ApiCallError) || error.code === 0 || error.code === 429 || error.code >= 500;
+}
+
+const MAX_WAIT_MS = 10_000;
+
+/** Like `callApi` for a request without side effects. Repeats it until the coordinator answers, also with a refusal. */
+export async function callUntilAnswered<T>(path: string, options: Omit<Call, 'signal'> = {}): Promise<T> {
+  for (let waitMs = RETRY_MS; ; waitMs = Math.min(2 * waitMs, MAX_WAIT_MS)) {
+    try {
+      return await callApi<T>(path, { ...options, isQuestion: true });
+    } catch (error) {
+      if (!isTransient(error)) throw error;
+      await new Promise((resolve) => setTimeout(resolve, waitMs));
+    }
+  }
+}
+
 /** Window event: the session has ended, because the user signed out elsewhere or the coordinator restarted. */
 export const SIGNED_OUT = 'everynode-session-ended';
 

@@ -5,7 +5,7 @@
 import { useEffect, useSyncExternalStore } from 'react';
 import type { KubeObject } from '../../shared/kube/objects/meta.js';
 import { mayListIn } from './access-checks.js';
-import { callApi } from './api-call.js';
+import { callUntilAnswered } from './api-call.js';
 import { candidateNamespaces } from './candidate-namespaces.js';
 import { type Live, useLiveList } from './live-list.js';
 import { userName } from './signed-in-user.js';
@@ -16,6 +16,9 @@ const STORED_AS = 'everynode-namespaces';
 const WORTH_SEEING = [
   { verb: 'list', group: 'apps', resource: 'daemonsets' },
   { verb: 'list', group: 'fleet.everynode.dev', resource: 'rollouts' },
+  { verb: 'list', group: 'fleet.everynode.dev', resource: 'daemonjobs' },
+  { verb: 'list', group: 'fleet.everynode.dev', resource: 'crondaemonjobs' },
+  { verb: 'list', group: 'fleet.everynode.dev', resource: 'hostvalues' },
   { verb: 'list', resource: 'pods' },
   { verb: 'list', resource: 'services' },
 ] as const;
@@ -44,36 +47,72 @@ export async function selectNamespace(name: string): Promise<boolean> {
   return true;
 }
 
-type ScopedList<T> = Live<T> & {
+/** Where to list a namespaced resource. `refused`: neither in the cluster nor in a known namespace. */
+export type ListScope =
+  | { kind: 'everywhere' }
+  | { kind: 'loading' }
+  | { kind: 'namespace'; namespace: string }
+  | { kind: 'refused' };
+
+/**
+ * Returns the scope of `path`, the list in the whole cluster. It is the namespace `asked`, if not empty. Otherwise it is
+ * the cluster until `limitToNamespace`, then the chosen namespace.
+ */
+export function useListScope(path: string, asked = ''): ListScope {
+  const present = useNamespaceChoice();
+  const isLimited = useSyncExternalStore(subscribe, () => refused.has(path));
+  if (asked !== '') return { kind: 'namespace', namespace: asked };
+  if (!isLimited) return { kind: 'everywhere' };
+  if (present.kind !== 'known') return { kind: 'loading' };
+  if (present.selected === undefined) return { kind: 'refused' };
+  return { kind: 'namespace', namespace: present.selected };
+}
+
+/** Records that the API refused this list for the whole cluster, and finds the namespaces that the user may read. */
+export function limitToNamespace(path: string): void {
+  if (refused.has(path)) return;
+  refused.add(path);
+  publish(choice);
+  void findNamespaces();
+}
+
+/** A list, and its scope. */
+export type ScopedList<T> = Live<T> & {
   /** Set if the list is limited to one namespace. */
   namespace?: string;
 };
 
 /**
  * Watches a namespaced resource in the whole cluster, or in the chosen namespace if the user may not list the cluster.
- * `phase` is `refused` if the user may not list the namespace either.
+ * `asked` limits it to one namespace. `phase` is `refused` if the user may not list the namespace either.
  */
-export function useScopedList<T extends KubeObject>(groupVersion: string, resource: string): ScopedList<T> {
-  const present = useNamespaceChoice();
+export function useScopedList<T extends KubeObject>(
+  groupVersion: string,
+  resource: string,
+  asked = '',
+): ScopedList<T> {
   const path = `${groupVersion}/${resource}`;
-  const everywhere = useLiveList<T>(refused.has(path) ? undefined : path);
-  const isLimited = refused.has(path) || (everywhere.phase === 'refused' && everywhere.error?.code === 403);
-  const selected = isLimited && present.kind === 'known' ? present.selected : undefined;
-  const inOne = useLiveList<T>(selected && `${groupVersion}/namespaces/${selected}/${resource}`);
+  const scope = useListScope(path, asked);
+  const live = useLiveList<T>(pathInScope(groupVersion, resource, scope));
+  const mustLimit = scope.kind === 'everywhere' && live.phase === 'refused' && live.error?.code === 403;
   useEffect(() => {
-    if (!isLimited) return;
-    refused.add(path);
-    void findNamespaces();
-  }, [isLimited, path]);
-  if (!isLimited) return everywhere;
-  if (selected !== undefined) return { ...inOne, namespace: selected };
-  return { objects: [], phase: present.kind === 'known' ? 'refused' : 'loading' };
+    if (mustLimit) limitToNamespace(path);
+  }, [mustLimit, path]);
+  if (scope.kind === 'refused') return { objects: [], phase: 'refused' };
+  if (scope.kind === 'loading' || mustLimit) return { objects: [], phase: 'loading' };
+  return scope.kind === 'namespace' ? { ...live, namespace: scope.namespace } : live;
+}
+
+/** Returns the path of the list, or undefined while there is nothing to list. */
+export function pathInScope(groupVersion: string, resource: string, scope: ListScope): string | undefined {
+  if (scope.kind === 'everywhere') return `${groupVersion}/${resource}`;
+  return scope.kind === 'namespace' ? `${groupVersion}/namespaces/${scope.namespace}/${resource}` : undefined;
 }
 
 async function findNamespaces(): Promise<void> {
   if (choice.kind !== 'unused') return;
   publish({ kind: 'loading' });
-  const listed = await callApi<{ items: KubeObject[] }>('/api/v1/namespaces').then(
+  const listed = await callUntilAnswered<{ items: KubeObject[] }>('/api/v1/namespaces').then(
     ({ items }) => items.map(({ metadata }) => metadata.name),
     () => [],
   );

@@ -16,6 +16,14 @@ export interface Mark {
 
 const DASH = [4, 4];
 const LABEL_GAP = 4;
+const FONT_SIZE = 12;
+
+interface MarkStyle {
+  colour: string;
+  fontFamily: string;
+  /** Canvas pixels for each CSS pixel. On a dense screen, sizes of the canvas would be too small. */
+  pxRatio: number;
+}
 
 /** Fills the spans. Called before the lines are drawn. */
 export function drawSpans(chart: uPlot, spans: readonly Span[], colour: string): void {
@@ -34,16 +42,18 @@ export function drawSpans(chart: uPlot, spans: readonly Span[], colour: string):
 export function drawMarks(
   chart: uPlot,
   marks: readonly Mark[],
-  { colour, font }: { colour: string; font: string },
+  { colour, fontFamily, pxRatio }: MarkStyle,
 ): void {
   const { ctx, bbox } = chart;
   ctx.save();
   ctx.strokeStyle = colour;
   ctx.fillStyle = colour;
-  ctx.font = font;
+  ctx.font = `${FONT_SIZE * pxRatio}px ${fontFamily}`;
+  ctx.lineWidth = pxRatio;
   ctx.textBaseline = 'top';
   ctx.textAlign = 'left';
-  ctx.setLineDash(DASH);
+  ctx.setLineDash(DASH.map((length) => length * pxRatio));
+  const gap = LABEL_GAP * pxRatio;
   let free = bbox.left;
   for (const { at, label } of [...marks].sort((one, other) => one.at - other.at)) {
     const x = chart.valToPos(at, 'x', true);
@@ -54,9 +64,9 @@ export function drawMarks(
     ctx.stroke();
     const { width } = ctx.measureText(label);
     // Near the right edge the label is left of its line.
-    const start = x + LABEL_GAP + width > bbox.left + bbox.width ? x - LABEL_GAP - width : x + LABEL_GAP;
+    const start = x + gap + width > bbox.left + bbox.width ? x - gap - width : x + gap;
     if (start < free) continue;
-    ctx.fillText(label, start, bbox.top + LABEL_GAP);
+    ctx.fillText(label, start, bbox.top + gap);
     free = start + width;
   }
   ctx.restore();

@@ -33,7 +33,8 @@ interface LineChartProps {
 
 const COLOURS = ['--chart-first', '--chart-second', '--chart-third'] as const;
 const HEIGHT = 180;
-const FONT = '12px system-ui, sans-serif';
+const FONT_FAMILY = 'system-ui, sans-serif';
+const FONT = `12px ${FONT_FAMILY}`;
 /** Charts with this key share their crosshair. */
 const CROSSHAIR = 'host';
 const MINUTE = 60;
@@ -101,7 +102,10 @@ function optionsOf(host: HTMLElement, latest: () => LineChartProps): uPlot.Optio
     hooks: {
       drawClear: [(chart) => drawSpans(chart, latest().offline ?? NONE, colour('--chart-offline'))],
       draw: [
-        (chart) => drawMarks(chart, latest().marks ?? NONE, { colour: colour('--chart-text'), font: FONT }),
+        (chart) =>
+          drawMarks(chart, latest().marks ?? NONE, {
+            ...{ colour: colour('--chart-text'), fontFamily: FONT_FAMILY, pxRatio: uPlot.pxRatio },
+          }),
       ],
     },
     scales: {

@@ -25,12 +25,13 @@ interface DaemonSetOverridesProps {
 }
 
 export function DaemonSetOverrides({ namespace, name }: DaemonSetOverridesProps) {
-  const { objects } = useLiveList<ShownOverride>(
+  const { objects, phase, error } = useLiveList<ShownOverride>(
     `/apis/fleet.everynode.dev/v1/namespaces/${namespace}/daemonsetoverrides`,
   );
   const own = objects
     .filter(({ spec }) => spec.daemonSetName === name)
     .sort((a, b) => (b.spec.priority ?? 0) - (a.spec.priority ?? 0));
+  if (phase === 'refused') return <p role="alert">The overrides could not be loaded: {error?.message}</p>;
   if (own.length === 0) return null;
   return (
     <ListTable label="Overrides" columns={COLUMNS}>

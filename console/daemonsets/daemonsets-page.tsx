@@ -11,6 +11,7 @@ import { daemonSetStatus } from '../layout/status/object-status.js';
 import { StatusBadge } from '../layout/status/status-badge.js';
 import { CopyCommand } from '../layout/text/copy-command.js';
 import { imagesText } from '../layout/text/image-text.js';
+import { namespaceFlag } from '../layout/text/shell-words.js';
 
 const COLUMNS = [
   'Namespace',
@@ -56,7 +57,7 @@ export function DaemonSetsPage() {
           ))}
         </ListTable>
       )}
-      <CopyCommand text={`kubectl get daemonsets ${namespace === undefined ? '-A' : `-n ${namespace}`}`} />
+      <CopyCommand text={`kubectl get daemonsets ${namespaceFlag(namespace)}`} />
     </PageShell>
   );
 }

@@ -7,11 +7,7 @@ import { StatusBadge } from '../layout/status/status-badge.js';
 import table from '../layout/table.module.css';
 import { imagesText } from '../layout/text/image-text.js';
 import { RelativeTime } from '../layout/time/relative-time.js';
-import { MOST_LOGS, podsQuery } from '../pods/logs-query.js';
-
-function keyOf({ metadata }: Pod): string {
-  return `${metadata.namespace}/${metadata.name}`;
-}
+import { logOfPod, logsQuery, MOST_LOGS } from '../pods/logs-query.js';
 
 export function HostPods({ pods }: { pods: readonly Pod[] }) {
   const rows = pods
@@ -22,7 +18,7 @@ export function HostPods({ pods }: { pods: readonly Pod[] }) {
       <h2>Pods</h2>
       {rows.length > 1 && (
         <p>
-          <Link href={`/logs?pods=${podsQuery(rows.slice(0, MOST_LOGS).map(({ pod }) => keyOf(pod)))}`}>
+          <Link href={`/logs?pods=${logsQuery(rows.slice(0, MOST_LOGS).map(({ pod }) => logOfPod(pod)))}`}>
             Compare logs
           </Link>
         </p>

@@ -1,19 +1,27 @@
-/** All CronDaemonJobs with their schedule and next run. Shows nothing if there are none. */
+/** The CronDaemonJobs with their schedule and next run. Shows nothing if there are none. */
 import { Link } from 'wouter';
 import type { CronDaemonJob } from '../../shared/kube/daemonjobs/cron-daemonjob-types.js';
-import { useLiveList } from '../api/live-list.js';
+import { useScopedList } from '../api/namespace-choice.js';
 import { ListTable } from '../layout/list-table.js';
 import { StatusBadge } from '../layout/status/status-badge.js';
 import { imagesText } from '../layout/text/image-text.js';
 import { RelativeTime } from '../layout/time/relative-time.js';
-import { CRON_JOBS, cronStatus, jobsPath } from './job-text.js';
+import { CRON_JOBS, cronStatus, FLEET_API } from './job-text.js';
 
 const COLUMNS = ['Scheduled job', 'State', 'Schedule', 'Next run', 'Last run', 'Image', 'Namespace'] as const;
 
-export function CronJobTable({ namespace, filter }: { namespace: string; filter: string }) {
-  const { objects } = useLiveList<CronDaemonJob>(jobsPath(CRON_JOBS, namespace));
+interface CronJobTableProps {
+  /** Limits the list to one namespace. Empty: all that the user may read. */
+  asked: string;
+  filter: string;
+}
+
+export function CronJobTable({ asked, filter }: CronJobTableProps) {
+  const { objects, phase, error } = useScopedList<CronDaemonJob>(FLEET_API, CRON_JOBS, asked);
   const text = filter.trim().toLowerCase();
   const found = objects.filter(({ metadata }) => metadata.name.toLowerCase().includes(text));
+  if (phase === 'refused')
+    return <p role="alert">{error?.message ?? 'You are not allowed to list CronDaemonJobs.'}</p>;
   if (found.length === 0) return null;
   return (
     <ListTable label="CronDaemonJobs" columns={COLUMNS}>

@@ -14,7 +14,13 @@ const COLUMNS = ['Job', 'Result', 'Exit code', 'Duration', 'Ended', 'Namespace']
 
 /** The results are loaded again when `version` changes. */
 export function HostJobs({ node, version }: { node: string; version: string }) {
-  const { answer } = useApiResource<JobsOfHost>(`${FLEET_API}/hosts/${node}/jobs`, version);
+  const { answer, problem } = useApiResource<JobsOfHost>(`${FLEET_API}/hosts/${node}/jobs`, version);
+  if (!answer && problem)
+    return (
+      <p role="alert">
+        The jobs of {node} could not be loaded: {problem}
+      </p>
+    );
   if (!answer || answer.jobs.length === 0) return null;
   return (
     <TableCard label="Jobs of the host">

@@ -1,11 +1,11 @@
-/** Hosts of a job with exit code, duration and last output, one page at a time. The URL contains state and page. */
+/** Hosts of a job with exit code, duration and last output, one page at a time. */
 import { Link, useSearchParams } from 'wouter';
 import {
   type DaemonJobHosts,
   JOB_HOST_STATES,
   type JobHost,
 } from '../../shared/kube/fleet/daemonjob-host-types.js';
-import { useApiResource } from '../api/use-api-resource.js';
+import type { ApiResource } from '../api/use-api-resource.js';
 import controls from '../layout/controls.module.css';
 import { ListTable } from '../layout/list-table.js';
 import { StatusBadge } from '../layout/status/status-badge.js';
@@ -16,23 +16,12 @@ import { betweenText, jobHostStatus } from './job-text.js';
 const PAGE_SIZE = 50;
 const COLUMNS = ['Host', 'Result', 'Exit code', 'Duration', 'Ended', 'Attempts', 'Output'] as const;
 
-interface JobHostTableProps {
-  /** Path of the job in the API. */
-  path: string;
-  namespace: string;
-  /** The list is loaded again when it changes. */
-  version: string;
-}
-
-export function JobHostTable({ path, namespace, version }: JobHostTableProps) {
+/** State and page of the table. The URL contains them. */
+export function useHostFilter() {
   const [query, setParameters] = useSearchParams();
   const state = JOB_HOST_STATES.find((each) => each === query.get('state'));
   const after = query.get('after') ?? '';
-  const filter = `${state ? `&state=${state}` : ''}${after ? `&continue=${encodeURIComponent(after)}` : ''}`;
-  const { answer, problem } = useApiResource<DaemonJobHosts>(
-    `${path}/hosts?limit=${PAGE_SIZE}${filter}`,
-    version,
-  );
+  const search = `limit=${PAGE_SIZE}${state ? `&state=${state}` : ''}${after && `&continue=${encodeURIComponent(after)}`}`;
   /** Another state begins with its first page. */
   const select = (next: { state?: string | undefined; after?: string | undefined }) =>
     setParameters((before) => {
@@ -43,6 +32,17 @@ export function JobHostTable({ path, namespace, version }: JobHostTableProps) {
       }
       return parameters;
     });
+  return { state, after, search, select };
+}
+
+interface JobHostTableProps {
+  namespace: string;
+  filter: ReturnType<typeof useHostFilter>;
+  hosts: ApiResource<DaemonJobHosts>;
+}
+
+export function JobHostTable({ namespace, filter, hosts: { answer, problem } }: JobHostTableProps) {
+  const { state, after, select } = filter;
   return (
     <section className={classes.part} aria-label="Results">
       <div className={controls.row}>

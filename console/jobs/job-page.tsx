@@ -1,10 +1,8 @@
 /** Page of a DaemonJob: state and actions, the map of its hosts, their results, and the policy of the starts. */
 import { Link, useParams } from 'wouter';
 import { type DaemonJob, daemonJobFinishedAs, runOf } from '../../shared/kube/daemonjobs/daemonjob-types.js';
-import type { DaemonJobHosts } from '../../shared/kube/fleet/daemonjob-host-types.js';
 import { controllerOf, countText } from '../../shared/kube/objects/meta.js';
 import { useLiveList } from '../api/live-list.js';
-import { useApiResource } from '../api/use-api-resource.js';
 import controls from '../layout/controls.module.css';
 import { ListState } from '../layout/list-state.js';
 import { PageShell } from '../layout/shell/page-shell.js';
@@ -16,8 +14,7 @@ import { EventList } from '../pods/event-list.js';
 import { JobBar } from './job-bar.js';
 import { JobButtons } from './job-buttons.js';
 import { Fact, JobStart } from './job-fact.js';
-import { JobHostTable } from './job-host-table.js';
-import { JobMap } from './job-map.js';
+import { JobHosts } from './job-hosts.js';
 import classes from './job-page.module.css';
 import { JobPolicy } from './job-policy.js';
 import { betweenText, jobFailureText, jobStatus, jobsPath } from './job-text.js';
@@ -61,8 +58,7 @@ function JobDetails({ job }: { job: DaemonJob }) {
       </div>
       <JobSummary job={job} />
       <JobWaves job={job} />
-      <HostMap path={path} version={resourceVersion} />
-      <JobHostTable path={path} namespace={namespace} version={resourceVersion} />
+      <JobHosts path={path} namespace={namespace} version={resourceVersion} />
       <EventList namespace={namespace} about={`involvedObject.kind=DaemonJob,involvedObject.name=${name}`} />
       <CopyCommand text={`everynode job results ${name} -n ${namespace}`} />
     </>
@@ -116,17 +112,4 @@ function JobSummary({ job }: { job: DaemonJob }) {
 function retryText({ retry, backoffLimit = 6 }: DaemonJob['spec']): string {
   if (retry === 'AtMostOnce') return 'never again, also not after a power cut';
   return backoffLimit === 0 ? 'no retry' : `up to ${countText(backoffLimit, 'more attempt')}`;
-}
-
-function HostMap({ path, version }: { path: string; version: string }) {
-  const { answer, problem } = useApiResource<DaemonJobHosts>(`${path}/hosts?names=true&limit=0`, version);
-  return (
-    <section className={controls.card} aria-label="Map">
-      <h2>Hosts by result</h2>
-      {problem && <p role="alert">The map could not be loaded: {problem}</p>}
-      {!answer && !problem && <p role="status">Loading the map…</p>}
-      {answer?.states.length === 0 && <p>The job selects no host.</p>}
-      {answer && answer.states.length > 0 && <JobMap states={answer.states} />}
-    </section>
-  );
 }

@@ -3,20 +3,23 @@ import { useState } from 'react';
 import { Link } from 'wouter';
 import type { DaemonJob } from '../../shared/kube/daemonjobs/daemonjob-types.js';
 import { useIsAllowed } from '../api/access-checks.js';
-import { useLiveList } from '../api/live-list.js';
+import { type ScopedList, useScopedList } from '../api/namespace-choice.js';
 import controls from '../layout/controls.module.css';
 import { ListState } from '../layout/list-state.js';
 import { ListTable } from '../layout/list-table.js';
+import { NamespaceProblem, useNamespaceFilter } from '../layout/namespace-filter.js';
+import { NotAllowed } from '../layout/not-allowed.js';
 import { PageShell } from '../layout/shell/page-shell.js';
 import { StatusBadge } from '../layout/status/status-badge.js';
 import { CopyCommand } from '../layout/text/copy-command.js';
 import { imagesText } from '../layout/text/image-text.js';
+import { namespaceFlag } from '../layout/text/shell-words.js';
 import { useUrlFilter } from '../layout/use-url-query.js';
 import { CronJobTable } from './cron-job-table.js';
 import { JobBar } from './job-bar.js';
 import { JobStart } from './job-fact.js';
 import classes from './job-page.module.css';
-import { jobStatus, jobsPath } from './job-text.js';
+import { FLEET_API, jobStatus } from './job-text.js';
 
 /** Rows of the first page, and how many more each click adds. */
 const PAGE_SIZE = 100;
@@ -24,17 +27,21 @@ const COLUMNS = ['Name', 'State', 'Hosts', 'Image', 'Started', 'Namespace'] as c
 
 export function JobsPage() {
   const [query, setQuery] = useUrlFilter();
-  const namespace = query.get('namespace') ?? '';
+  const typed = query.get('namespace') ?? '';
+  const asked = useNamespaceFilter(typed);
+  const filter = query.get('filter') ?? '';
+  const jobs = useScopedList<DaemonJob>(FLEET_API, 'daemonjobs', asked);
+  const { namespace } = jobs;
   const mayRun = useIsAllowed({
     ...{ verb: 'create', group: 'fleet.everynode.dev', resource: 'daemonjobs' },
-    namespace: namespace || 'default',
+    namespace: namespace ?? 'default',
   });
   return (
     <PageShell title="Jobs">
       <div className={classes.head}>
         <h1>Jobs</h1>
         {mayRun && (
-          <Link href="/jobs/new" className={`${controls.button} ${classes.action}`} data-main>
+          <Link href={runAddress(namespace)} className={`${controls.button} ${classes.action}`} data-main>
             Run on hosts…
           </Link>
         )}
@@ -45,7 +52,7 @@ export function JobsPage() {
           type="search"
           aria-label="Filter by name or image"
           placeholder="Name or image"
-          value={query.get('filter') ?? ''}
+          value={filter}
           data-shortcut="/"
           onChange={({ target }) => setQuery('filter', target.value)}
         />
@@ -53,8 +60,8 @@ export function JobsPage() {
           className={controls.input}
           type="search"
           aria-label="Namespace"
-          placeholder="All namespaces"
-          value={namespace}
+          placeholder={namespace ?? 'All namespaces'}
+          value={typed}
           onChange={({ target }) => setQuery('namespace', target.value.trim())}
         />
         <label>
@@ -66,36 +73,47 @@ export function JobsPage() {
           Only with failed or missed hosts
         </label>
       </div>
-      <CronJobTable namespace={namespace} filter={query.get('filter') ?? ''} />
-      <JobTable
-        key={namespace}
-        namespace={namespace}
-        filter={query.get('filter') ?? ''}
-        onlyFailed={query.has('failed')}
-      />
-      <CopyCommand text={`kubectl get daemonjobs ${namespace === '' ? '-A' : `-n ${namespace}`}`} />
+      <NamespaceProblem typed={typed} />
+      <CronJobTable asked={asked} filter={filter} />
+      <JobTable key={namespace} jobs={jobs} filter={filter} onlyFailed={query.has('failed')} />
+      <CopyCommand text={`kubectl get daemonjobs ${namespaceFlag(namespace)}`} />
     </PageShell>
   );
 }
 
+/** Returns the address of the form, which starts in this namespace. */
+function runAddress(namespace: string | undefined): string {
+  return namespace === undefined ? '/jobs/new' : `/jobs/new?namespace=${namespace}`;
+}
+
 interface JobTableProps {
-  namespace: string;
+  jobs: ScopedList<DaemonJob>;
   filter: string;
   onlyFailed: boolean;
 }
 
-function JobTable({ namespace, filter, onlyFailed }: JobTableProps) {
+function JobTable({ jobs, filter, onlyFailed }: JobTableProps) {
+  const { objects, phase, error, namespace } = jobs;
   const [rows, setRows] = useState(PAGE_SIZE);
-  const { objects, phase, error } = useLiveList<DaemonJob>(jobsPath('daemonjobs', namespace));
   const found = objects
     .filter((job) => matches(job, filter) && (!onlyFailed || hasFailedHosts(job)))
     .sort(inOrder);
+  if (phase === 'refused' && error?.code !== 404)
+    return (
+      <NotAllowed
+        what="DaemonJobs"
+        resource="daemonjobs.fleet.everynode.dev"
+        {...{ namespace }}
+        isNamespaced
+      />
+    );
   return (
     <>
       <ListState {...{ phase, error }} what="DaemonJobs" isEmpty={objects.length === 0}>
         <p>No jobs yet. A job runs a command once on each host, also on hosts that are offline now.</p>
         <p>
-          <Link href="/jobs/new">Run a command on hosts</Link>, or <code>kubectl apply -f</code> a DaemonJob.
+          <Link href={runAddress(namespace)}>Run a command on hosts</Link>, or <code>kubectl apply -f</code> a
+          DaemonJob.
         </p>
       </ListState>
       {objects.length > 0 && found.length === 0 && <p role="status">No jobs match.</p>}

@@ -1,5 +1,6 @@
 /** The form "Run on hosts" as a DaemonJob and as a command. Pure. */
 import { FLEET_GROUP } from '../../shared/kube/objects/meta.js';
+import { shellWord } from '../layout/text/shell-words.js';
 import { splitCommand } from '../pods/split-command.js';
 
 export interface RunDraft {
@@ -14,10 +15,13 @@ export interface RunDraft {
   retries: string;
 }
 
-export const FIRST_DRAFT: RunDraft = {
-  ...{ namespace: 'default', target: 'hosts', selector: '', image: '', command: '' },
-  ...{ parallelism: '100%', maxFailed: '', retries: '0' },
-};
+/** Returns the empty form. It starts in the namespace that the user has chosen. */
+export function firstDraft(namespace: string): RunDraft {
+  return {
+    ...{ namespace, target: 'hosts', selector: '', image: '', command: '' },
+    ...{ parallelism: '100%', maxFailed: '', retries: '0' },
+  };
+}
 
 /** As `everynode job run` sets them. */
 const DEADLINE_SECONDS = 3_600;
@@ -55,17 +59,19 @@ function amountOf(text: string): number | string {
   return /^\d+$/.test(text.trim()) ? Number(text) : text.trim();
 }
 
-/** Returns the equivalent command. */
+/** Returns the equivalent command. Each value is one word of the shell. */
 export function commandOfDraft(draft: RunDraft): string {
-  const { namespace, target, selector, image, command, parallelism, maxFailed, retries } = draft;
-  const parts = [
-    'everynode job run',
-    target === 'all' ? '--all' : `--selector ${selector.trim() || 'site=kiel'}`,
-    namespace.trim() && namespace !== 'default' && `-n ${namespace.trim()}`,
-    parallelism.trim() && parallelism !== '100%' && `--parallelism ${parallelism.trim()}`,
-    maxFailed.trim() && `--max-failed ${maxFailed.trim()}`,
-    retries !== '0' && `--retries ${retries}`,
-    `-- ${image.trim() || 'IMAGE'} ${command.trim()}`.trimEnd(),
+  const { target, selector, image, command } = draft;
+  const option = (name: string, text: string, usual: string) =>
+    text.trim() === usual || text.trim() === '' ? [] : [name, text.trim()];
+  const words = [
+    ...['everynode', 'job', 'run'],
+    ...(target === 'all' ? ['--all'] : ['--selector', selector.trim() || 'site=kiel']),
+    ...option('-n', draft.namespace, 'default'),
+    ...option('--parallelism', draft.parallelism, '100%'),
+    ...option('--max-failed', draft.maxFailed, ''),
+    ...option('--retries', draft.retries, '0'),
+    ...['--', image.trim() || 'IMAGE', ...splitCommand(command)],
   ];
-  return parts.filter(Boolean).join(' ');
+  return words.map(shellWord).join(' ');
 }

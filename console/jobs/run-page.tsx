@@ -7,19 +7,22 @@ import { countText } from '../../shared/kube/objects/meta.js';
 import { callApi } from '../api/api-call.js';
 import { ConfirmDialog } from '../layout/confirm-dialog.js';
 import controls from '../layout/controls.module.css';
+import { useNewObjectNamespace } from '../layout/namespace-filter.js';
 import { PageShell } from '../layout/shell/page-shell.js';
 import { CopyCommand } from '../layout/text/copy-command.js';
 import { useUnsavedEdit } from '../layout/unsaved-edits.js';
 import { jobsPath } from './job-text.js';
-import { commandOfDraft, FIRST_DRAFT, jobOfDraft, type RunDraft } from './run-draft.js';
+import { commandOfDraft, firstDraft, jobOfDraft, type RunDraft } from './run-draft.js';
 import { RunFields } from './run-fields.js';
 import { useJobPreview } from './use-job-preview.js';
 
 export function RunPage() {
   const [, go] = useLocation();
-  const [draft, setDraft] = useState<RunDraft>(FIRST_DRAFT);
+  const namespaceAtFirst = useNewObjectNamespace();
+  const [first] = useState(() => firstDraft(namespaceAtFirst));
+  const [draft, setDraft] = useState<RunDraft>(first);
   const [isConfirming, setConfirming] = useState(false);
-  const dropEdit = useUnsavedEdit(draft !== FIRST_DRAFT);
+  const dropEdit = useUnsavedEdit(draft !== first);
   const namespace = draft.namespace.trim() || 'default';
   const drafted = jobOfDraft(draft);
   const { preview, problem } = useJobPreview(drafted, namespace);

@@ -39,8 +39,7 @@ function Refused({ what, error }: { what: string; error: ApiCallError | undefine
       <p>You are not allowed to list {what}.</p>
       <p className={controls.dim}>{error?.message}</p>
       <p>
-        If you may read one namespace only, enter it above. Otherwise ask an administrator for the role{' '}
-        <code>view</code>.
+        Ask an administrator for the role <code>view</code>.
       </p>
     </div>
   );

@@ -1,17 +1,19 @@
 /** Command palette (Ctrl-K): navigation and user actions. Implements ARIA's combobox pattern. */
 import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react';
 import { useLocation } from 'wouter';
-import type { KubeObject } from '../../shared/kube/objects/meta.js';
-import { callApi } from '../api/api-call.js';
+import { FLEET_GROUP, type KubeObject } from '../../shared/kube/objects/meta.js';
 import { isSignedInByCertificate } from '../api/signed-in-user.js';
+import { useScopedResource } from '../api/use-scoped-resource.js';
 import { applyTheme } from '../layout/shell/theme-storage.js';
 import { signOut } from '../layout/shell/user-menu.js';
 import classes from './command-palette.module.css';
 import { type PaletteItem, type PaletteObjects, paletteItems } from './palette-items.js';
 
-type Objects = Pick<PaletteObjects, 'daemonSets' | 'rollouts' | 'services'>;
+type Objects = Omit<PaletteObjects, 'maySignOut'>;
 
-const NOTHING: Objects = { daemonSets: [], rollouts: [], services: [] };
+const FLEET_API = `/apis/${FLEET_GROUP}/v1`;
+/** The palette needs names. HostValues and manifests can be large. */
+const ONLY_METADATA = 'application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io';
 
 interface CommandPaletteProps {
   onClose: () => void;
@@ -49,7 +51,7 @@ export function CommandPalette({ onClose, onHelp }: CommandPaletteProps) {
       <input
         className={classes.field}
         role="combobox"
-        aria-label="Go to a page, host, DaemonSet or rollout"
+        aria-label="Go to a page, host, DaemonSet, rollout or job"
         aria-expanded="true"
         aria-controls={`${id}-list`}
         aria-activedescendant={items[chosen] ? `${id}-${chosen}` : undefined}
@@ -86,22 +88,17 @@ export function CommandPalette({ onClose, onHelp }: CommandPaletteProps) {
 
 /** Loads the objects once, when the palette opens. Kinds without permission are omitted. */
 function useObjects(): Objects {
-  const [objects, setObjects] = useState(NOTHING);
-  useEffect(() => {
-    const abort = new AbortController();
-    const list = (path: string) =>
-      callApi<{ items: KubeObject[] }>(path, { signal: abort.signal }).then(
-        ({ items }) => items,
-        () => [],
-      );
-    void Promise.all([
-      list('/apis/apps/v1/daemonsets'),
-      list('/apis/fleet.everynode.dev/v1/rollouts'),
-      list('/api/v1/services'),
-    ]).then(([daemonSets, rollouts, services]) => {
-      if (!abort.signal.aborted) setObjects({ daemonSets, rollouts, services });
-    });
-    return () => abort.abort();
-  }, []);
-  return objects;
+  return {
+    daemonSets: useObjectsOf('/apis/apps/v1', 'daemonsets'),
+    rollouts: useObjectsOf(FLEET_API, 'rollouts'),
+    services: useObjectsOf('/api/v1', 'services'),
+    daemonJobs: useObjectsOf(FLEET_API, 'daemonjobs'),
+    cronDaemonJobs: useObjectsOf(FLEET_API, 'crondaemonjobs'),
+    hostValues: useObjectsOf(FLEET_API, 'hostvalues'),
+  };
+}
+
+function useObjectsOf(groupVersion: string, resource: string): readonly KubeObject[] {
+  const list = { groupVersion, resource, version: 'once', accept: ONLY_METADATA };
+  return useScopedResource<{ items: KubeObject[] }>(list).answer?.items ?? [];
 }

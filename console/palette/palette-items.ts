@@ -14,6 +14,9 @@ export interface PaletteObjects {
   daemonSets: readonly KubeObject[];
   rollouts: readonly KubeObject[];
   services: readonly KubeObject[];
+  daemonJobs: readonly KubeObject[];
+  cronDaemonJobs: readonly KubeObject[];
+  hostValues: readonly KubeObject[];
   /** False for a session by client certificate. */
   maySignOut: boolean;
 }
@@ -68,12 +71,16 @@ function placeItems(typed: string, objects: PaletteObjects): PaletteItem[] {
   return [...ordered.slice(0, MAX_ITEMS), ...hostItems(typed.trim())];
 }
 
-function everything({ daemonSets, rollouts, services, maySignOut }: PaletteObjects): PaletteItem[] {
+function everything(objects: PaletteObjects): PaletteItem[] {
+  const { daemonSets, rollouts, services, daemonJobs, cronDaemonJobs, hostValues, maySignOut } = objects;
   return [
     ...NAV_PLACES.map(({ path, name, key }) => ({ id: path, text: name, hint: `page · g ${key}`, go: path })),
     ...daemonSets.map((each) => objectItem('DaemonSet', '/daemonsets', each)),
     ...rollouts.map((each) => objectItem('rollout', '/rollouts', each)),
     ...services.map((each) => objectItem('Service', '/services', each)),
+    ...cronDaemonJobs.map((each) => objectItem('scheduled job', '/jobs/scheduled', each)),
+    ...daemonJobs.map((each) => objectItem('job', '/jobs', each)),
+    ...hostValues.map((each) => objectItem('HostValues', '/values', each)),
     ...THEMES.map((theme) => ({
       id: `theme ${theme}`,
       text: `Theme: ${theme}`,

@@ -11,7 +11,7 @@ const MAX_LINES = 2_000;
 interface LogSource {
   namespace: string;
   pod: string;
-  /** Absent: the only container of the Pod, or its default one. */
+  /** Absent: the only container of the Pod. */
   container?: string;
   /** Shows the log of the previous, terminated container. */
   isPrevious?: boolean;

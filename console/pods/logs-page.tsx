@@ -1,4 +1,4 @@
-/** Logs of up to three Pods side by side, with one search. The URL names the Pods, so that the page can be shared. */
+/** Logs of up to three containers side by side, with one search. The URL names them, so that the page can be shared. */
 import { type FormEvent, useState } from 'react';
 import { Link } from 'wouter';
 import controls from '../layout/controls.module.css';
@@ -6,14 +6,14 @@ import { PageShell } from '../layout/shell/page-shell.js';
 import { useUrlQuery } from '../layout/use-url-query.js';
 import { LogControls, LogLines } from './container-log.js';
 import classes from './logs-page.module.css';
-import { MOST_LOGS, podsInQuery, podsQuery } from './logs-query.js';
+import { logsInQuery, logsQuery, MOST_LOGS, readLog } from './logs-query.js';
 
 export function LogsPage() {
   const [query, setQuery] = useUrlQuery();
-  const pods = podsInQuery(query.get('pods') ?? '');
+  const logs = logsInQuery(query.get('pods') ?? '');
   const search = query.get('search') ?? '';
   const [isFollowing, setFollowing] = useState(true);
-  const show = (next: readonly string[]) => setQuery('pods', podsQuery(next));
+  const show = (next: readonly string[]) => setQuery('pods', logsQuery(next));
   return (
     <PageShell title="Logs">
       <h1>Logs</h1>
@@ -25,25 +25,26 @@ export function LogsPage() {
           setFollowing={setFollowing}
         />
       </div>
-      {pods.length < MOST_LOGS && <AddPod add={(pod) => show([...pods, pod])} />}
-      {pods.length === 0 && <p>Add a Pod, or open “Compare logs” on the page of a host.</p>}
+      {logs.length < MOST_LOGS && <AddPod add={(log) => show([...logs, log])} />}
+      {logs.length === 0 && <p>Add a Pod, or open “Compare logs” on the page of a host.</p>}
       <div className={classes.logs}>
-        {pods.map((each) => {
-          const [namespace = '', pod = ''] = each.split('/');
+        {logs.map((each) => {
+          const { namespace, pod, container } = readLog(each);
+          const name = container === undefined ? pod : `${pod}/${container}`;
           return (
-            <section key={each} className={controls.card} aria-label={`Log of ${pod}`}>
+            <section key={each} className={controls.card} aria-label={`Log of ${name}`}>
               <h2>
-                <Link href={`/pods/${each}`}>{pod}</Link>
+                <Link href={`/pods/${namespace}/${pod}`}>{name}</Link>
               </h2>
               <button
                 type="button"
                 className={controls.button}
-                aria-label={`Close the log of ${pod}`}
-                onClick={() => show(pods.filter((other) => other !== each))}
+                aria-label={`Close the log of ${name}`}
+                onClick={() => show(logs.filter((other) => other !== each))}
               >
                 Close
               </button>
-              <LogLines namespace={namespace} pod={pod} search={search} isFollowing={isFollowing} />
+              <LogLines {...readLog(each)} search={search} isFollowing={isFollowing} />
             </section>
           );
         })}
@@ -52,9 +53,9 @@ export function LogsPage() {
   );
 }
 
-function AddPod({ add }: { add: (pod: string) => void }) {
+function AddPod({ add }: { add: (log: string) => void }) {
   const [text, setText] = useState('');
-  const [first] = podsInQuery(text);
+  const [first] = logsInQuery(text);
   const submit = (event: FormEvent) => {
     event.preventDefault();
     if (first === undefined) return;
@@ -65,8 +66,8 @@ function AddPod({ add }: { add: (pod: string) => void }) {
     <form className={controls.row} onSubmit={submit}>
       <input
         className={controls.input}
-        aria-label="Pod as namespace/name"
-        placeholder="default/till-x7k2p"
+        aria-label="Pod as namespace/name, or one of its containers as namespace/name/container"
+        placeholder="default/till-x7k2p/main"
         value={text}
         onChange={(event) => setText(event.target.value)}
       />

@@ -6,8 +6,10 @@ import { useInterval } from '../api/live-list.js';
 import { useApiResource } from '../api/use-api-resource.js';
 import controls from '../layout/controls.module.css';
 import { ListTable } from '../layout/list-table.js';
+import { NamespaceProblem, useNamespaceFilter } from '../layout/namespace-filter.js';
 import { PageShell } from '../layout/shell/page-shell.js';
 import { CopyCommand } from '../layout/text/copy-command.js';
+import { namespaceFlag } from '../layout/text/shell-words.js';
 import { useUrlQuery } from '../layout/use-url-query.js';
 import { collectionPath, fromAddress, kubectlName, objectAddress, type ServedKind } from './served-kinds.js';
 import { useServedKinds } from './use-served-kinds.js';
@@ -46,7 +48,8 @@ export function ObjectsPage() {
 function Objects({ kind }: { kind: ServedKind }) {
   const [query, setQuery] = useUrlQuery();
   const [limit, setLimit] = useState(PAGE_SIZE);
-  const namespace = kind.namespaced ? (query.get('namespace') ?? '') : '';
+  const typed = kind.namespaced ? (query.get('namespace') ?? '') : '';
+  const namespace = useNamespaceFilter(typed);
   const { answer, problem } = useTable(`${collectionPath(kind, namespace)}?limit=${limit}`);
   return (
     <>
@@ -56,13 +59,14 @@ function Objects({ kind }: { kind: ServedKind }) {
           <input
             className={controls.input}
             type="search"
-            value={namespace}
+            value={typed}
             placeholder="all"
             data-shortcut="/"
             onChange={(event) => setQuery('namespace', event.target.value)}
           />
         </label>
       )}
+      <NamespaceProblem typed={typed} />
       {problem && <p role="alert">The list could not be loaded: {problem}</p>}
       {!answer && !problem && <p role="status">Loading…</p>}
       {answer?.rows.length === 0 && <p role="status">There are no objects of this kind.</p>}
@@ -78,8 +82,7 @@ function Objects({ kind }: { kind: ServedKind }) {
 }
 
 function scopeFlag({ namespaced }: ServedKind, namespace: string): string {
-  if (!namespaced) return '';
-  return namespace === '' ? ' -A' : ` -n ${namespace}`;
+  return namespaced ? ` ${namespaceFlag(namespace)}` : '';
 }
 
 /** Loads the table again regularly, but not while the tab is hidden. */
@@ -89,7 +92,7 @@ function useTable(path: string) {
     REFRESH_MS,
     useCallback(() => setRound((before) => (document.hidden ? before : before + 1)), []),
   );
-  return useApiResource<Table>(path, String(round), AS_TABLE);
+  return useApiResource<Table>(path, String(round), { accept: AS_TABLE });
 }
 
 interface RowsProps {

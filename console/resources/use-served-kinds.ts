@@ -12,8 +12,8 @@ interface ServedKinds {
 }
 
 export function useServedKinds(): ServedKinds {
-  const core = useApiResource<GroupDiscoveryList>('/api', 'once', ACCEPT);
-  const groups = useApiResource<GroupDiscoveryList>('/apis', 'once', ACCEPT);
+  const core = useApiResource<GroupDiscoveryList>('/api', 'once', { accept: ACCEPT });
+  const groups = useApiResource<GroupDiscoveryList>('/apis', 'once', { accept: ACCEPT });
   return useMemo(() => {
     const problem = core.problem ?? groups.problem;
     if (!core.answer || !groups.answer) return { problem };

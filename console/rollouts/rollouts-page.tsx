@@ -14,6 +14,7 @@ import { PageShell } from '../layout/shell/page-shell.js';
 import { rolloutStatus } from '../layout/status/object-status.js';
 import { StatusBadge } from '../layout/status/status-badge.js';
 import { CopyCommand } from '../layout/text/copy-command.js';
+import { namespaceFlag } from '../layout/text/shell-words.js';
 import { RelativeTime } from '../layout/time/relative-time.js';
 import { rolloutVersions } from './rollout-versions.js';
 import { WaveBar } from './wave-bar.js';
@@ -63,7 +64,7 @@ export function RolloutsPage() {
           ))}
         </ListTable>
       )}
-      <CopyCommand text={`kubectl get rollouts ${namespace === undefined ? '-A' : `-n ${namespace}`}`} />
+      <CopyCommand text={`kubectl get rollouts ${namespaceFlag(namespace)}`} />
     </PageShell>
   );
 }

@@ -8,6 +8,7 @@ import { ListTable } from '../layout/list-table.js';
 import { NotAllowed } from '../layout/not-allowed.js';
 import { PageShell } from '../layout/shell/page-shell.js';
 import { CopyCommand } from '../layout/text/copy-command.js';
+import { namespaceFlag } from '../layout/text/shell-words.js';
 import { addressText, type EndpointCounts, endpointCounts, portsText } from './service-text.js';
 
 const COLUMNS = ['Namespace', 'Name', 'Type', 'Address', 'Ports', 'Ready endpoints'] as const;
@@ -36,7 +37,7 @@ export function ServicesPage() {
           ))}
         </ListTable>
       )}
-      <CopyCommand text={`kubectl get services ${namespace === undefined ? '-A' : `-n ${namespace}`}`} />
+      <CopyCommand text={`kubectl get services ${namespaceFlag(namespace)}`} />
     </PageShell>
   );
 }

@@ -32,7 +32,7 @@ export function HostValueTable({ node, namespace, version, isCompact = false }: 
     version,
   );
   if (problem)
-    return isCompact ? null : (
+    return (
       <p role="alert">
         The values of {node} could not be loaded: {problem}
       </p>

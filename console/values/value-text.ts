@@ -22,8 +22,9 @@ export function selectorText(selector: LabelSelector | undefined): string {
   return [...labels, ...expressions].join(', ') || 'all hosts';
 }
 
+export const FLEET_API = `/apis/${FLEET_GROUP}/v1`;
+
 /** Returns the path of a collection of HostValues or of effective values. */
 export function valuesPath(resource: string, namespace: string): string {
-  const root = `/apis/${FLEET_GROUP}/v1`;
-  return namespace === '' ? `${root}/${resource}` : `${root}/namespaces/${namespace}/${resource}`;
+  return namespace === '' ? `${FLEET_API}/${resource}` : `${FLEET_API}/namespaces/${namespace}/${resource}`;
 }

@@ -15,11 +15,13 @@ const YamlEditor = lazy(async () => ({
   default: (await import('../daemonsets/yaml-editor.js')).YamlEditor,
 }));
 
-export const FIRST_VALUES = `apiVersion: ${FLEET_GROUP}/v1
+/** Returns an example to edit, in this namespace. */
+export function firstValues(namespace: string): string {
+  return `apiVersion: ${FLEET_GROUP}/v1
 kind: HostValues
 metadata:
   name: my-values
-  namespace: default
+  namespace: ${namespace}
 spec:
   priority: 0
   nodeSelector:
@@ -28,6 +30,7 @@ spec:
   values:
     store: "4711"
 `;
+}
 
 const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
 

@@ -8,18 +8,20 @@ import { useLiveList } from '../api/live-list.js';
 import controls from '../layout/controls.module.css';
 import { ListState } from '../layout/list-state.js';
 import { ListTable } from '../layout/list-table.js';
+import { useNewObjectNamespace } from '../layout/namespace-filter.js';
 import { PageShell } from '../layout/shell/page-shell.js';
 import { CopyCommand } from '../layout/text/copy-command.js';
 import { useUrlQuery } from '../layout/use-url-query.js';
 import { EventList } from '../pods/event-list.js';
 import { selectorText, valuesPath, valueText } from './value-text.js';
 import classes from './values.module.css';
-import { FIRST_VALUES, ValuesEditor, valuesText } from './values-editor.js';
+import { firstValues, ValuesEditor, valuesText } from './values-editor.js';
 
 const MOST_HOSTS = 50;
 
 export function NewValuesPage() {
   const [, go] = useLocation();
+  const namespace = useNewObjectNamespace();
   const leave = (written?: HostValues) =>
     go(written ? `/values/${written.metadata.namespace}/${written.metadata.name}` : '/values');
   return (
@@ -29,7 +31,7 @@ export function NewValuesPage() {
       </p>
       <h1>New values</h1>
       <section className={controls.card} aria-label="Manifest">
-        <ValuesEditor base={undefined} firstText={FIRST_VALUES} onDone={leave} />
+        <ValuesEditor base={undefined} firstText={firstValues(namespace)} onDone={leave} />
       </section>
     </PageShell>
   );

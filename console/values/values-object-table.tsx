@@ -1,21 +1,20 @@
 /** All HostValues by priority, with the number of their hosts. Objects can be large, so only their cells are loaded. */
-import { useState } from 'react';
 import { Link } from 'wouter';
 import type { ValueCounts } from '../../shared/kube/fleet/effective-values-types.js';
 import type { KubeObject } from '../../shared/kube/objects/meta.js';
-import { useApiResource } from '../api/use-api-resource.js';
+import type { useScopedResource } from '../api/use-scoped-resource.js';
 import controls from '../layout/controls.module.css';
 import { ListTable } from '../layout/list-table.js';
-import { valuesPath } from './value-text.js';
+import { NotAllowed } from '../layout/not-allowed.js';
 
 /** Objects of the first page, and how many more each click adds. */
-const PAGE_SIZE = 200;
-const AS_TABLE = 'application/json;as=Table;v=v1;g=meta.k8s.io';
+export const PAGE_SIZE = 200;
+export const AS_TABLE = 'application/json;as=Table;v=v1;g=meta.k8s.io';
 const COLUMNS = ['Name', 'Priority', 'Selector', 'Hosts', 'Keys', 'Namespace'] as const;
 const MOST_KEYS = 8;
 
 /** The parts of meta.k8s.io/v1 Table that the page shows. */
-interface Table {
+export interface ValuesTable {
   metadata?: { continue?: string };
   columnDefinitions: readonly { name: string }[];
   rows: readonly { cells: readonly unknown[]; object: KubeObject }[];
@@ -30,31 +29,36 @@ interface ValuesRow {
 }
 
 interface ValuesObjectTableProps {
-  namespace: string;
+  list: ReturnType<typeof useScopedResource<ValuesTable>>;
   /** Undefined until they are loaded, or without permission. */
   counts: ValueCounts | undefined;
-  version: string;
+  /** Loads the next objects too. */
+  onMore: () => void;
 }
 
-export function ValuesObjectTable({ namespace, counts, version }: ValuesObjectTableProps) {
-  const [limit, setLimit] = useState(PAGE_SIZE);
-  const path = `${valuesPath('hostvalues', namespace)}?limit=${limit}`;
-  const { answer, problem } = useApiResource<Table>(path, version, AS_TABLE);
+export function ValuesObjectTable({ list, counts, onMore }: ValuesObjectTableProps) {
+  const { answer, problem, phase, namespace } = list;
   const hosts = new Map(counts?.objects.map((each) => [`${each.namespace}/${each.name}`, each.hosts]));
-  if (problem)
+  if (phase === 'refused')
     return (
-      <div role="alert" className={controls.card}>
-        <p>HostValues could not be listed: {problem}</p>
-        <p>If you may read one namespace only, enter it above. Otherwise ask for the role view.</p>
-      </div>
+      <NotAllowed
+        what="HostValues"
+        resource="hostvalues.fleet.everynode.dev"
+        {...{ namespace }}
+        isNamespaced
+      />
     );
+  if (problem) return <p role="alert">HostValues could not be listed: {problem}</p>;
   if (!answer) return <p role="status">Loading HostValues…</p>;
   if (answer.rows.length === 0)
     return (
       <div className={controls.card}>
         <p>No HostValues yet. With them one DaemonSet runs with other values on each host.</p>
         <p>
-          <Link href="/values/new">Add values</Link>, or <code>kubectl apply -f</code> a HostValues object.
+          <Link href={namespace === undefined ? '/values/new' : `/values/new?namespace=${namespace}`}>
+            Add values
+          </Link>
+          , or <code>kubectl apply -f</code> a HostValues object.
         </p>
       </div>
     );
@@ -70,7 +74,7 @@ export function ValuesObjectTable({ namespace, counts, version }: ValuesObjectTa
         ))}
       </ListTable>
       {answer.metadata?.continue && (
-        <button type="button" className={controls.button} onClick={() => setLimit(limit + PAGE_SIZE)}>
+        <button type="button" className={controls.button} onClick={onMore}>
           Show {PAGE_SIZE} more
         </button>
       )}
@@ -99,7 +103,7 @@ function Row({ row, hosts }: { row: ValuesRow; hosts: number | undefined }) {
 }
 
 /** Highest priority first: this is the order in which they win. */
-function rowsOf({ columnDefinitions, rows }: Table): ValuesRow[] {
+function rowsOf({ columnDefinitions, rows }: ValuesTable): ValuesRow[] {
   const columns = new Map(columnDefinitions.map(({ name }, at) => [name, at]));
   const cell = (cells: readonly unknown[], name: string) => cells[columns.get(name) ?? -1];
   return rows

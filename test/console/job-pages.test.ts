@@ -285,7 +285,7 @@ function suite(): void {
     );
     const page = await fixture.signedIn('jobs', { token: status.token });
     await page.getByText('You are not allowed to list DaemonJobs.').waitFor();
-    await page.getByText('If you may read one namespace only, enter it above.').waitFor();
+    await page.getByText('If your rights are for one namespace, open it here.').waitFor();
     assert.equal(await page.getByRole('link', { name: 'Run on hosts…' }).count(), 0);
   });
 }

@@ -152,6 +152,6 @@ function suite(): void {
       { spec: {} },
     );
     const other = await fixture.signedIn('values', { token: status.token });
-    await other.getByText('HostValues could not be listed').waitFor();
+    await other.getByText('You are not allowed to list HostValues.').waitFor();
   });
 }

@@ -193,6 +193,35 @@ test('hosts are counted by object and by key', async () => {
   });
 });
 
+test('counts are shared by all pages for some seconds, and computed anew after a change of HostValues', async () => {
+  let visits = 0;
+  const { nodes, hostValues } = plane.informers;
+  const counted = new Proxy(nodes, {
+    get: (target, name) => {
+      if (name === 'list') visits += 1;
+      const found: unknown = Reflect.get(target, name, target);
+      return typeof found === 'function' ? found.bind(target) : found;
+    },
+  });
+  const { clock } = plane;
+  const view = new EffectiveValueView({ informers: { nodes: counted, hostValues }, clock });
+  const [one, other] = await Promise.all([view.counts(undefined), view.counts(undefined)]);
+  assert.equal(one, other);
+  assert.equal(visits, 1);
+  await view.counts('default');
+  assert.equal(visits, 2, 'another namespace has other counts');
+  clock.advance(14_999);
+  await view.counts(undefined);
+  assert.equal(visits, 2);
+  clock.advance(1);
+  await view.counts(undefined);
+  assert.equal(visits, 3, 'labels of nodes may have changed');
+  await storeValues('late', { hosts: { n4: { late: 'yes' } } });
+  await plane.settle();
+  const { keys } = await view.counts(undefined);
+  assert.equal(keys.find(({ key }) => key === 'late')?.hosts, 1);
+});
+
 for (const [query, code] of [
   ['node=absent', 404],
   ['node=', 400],

@@ -1,7 +1,7 @@
 /** The console's explanation of a container's exit, and its splitting of a command line. */
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
-import type { ContainerStateTerminated, ContainerStatus } from '../../../shared/kube/pods/pod-types.js';
+import type { ContainerStateTerminated, ContainerStatus, Pod } from '../../../shared/kube/pods/pod-types.js';
 import { consoleModule } from '../../harness/console/console-module.js';
 
 interface ExitExplanation {
@@ -13,7 +13,9 @@ interface Words {
 }
 
 interface LogsQuery {
-  podsInQuery(text: string): string[];
+  logsInQuery(text: string): string[];
+  readLog(text: string): { namespace: string; pod: string; container?: string };
+  logOfPod(pod: Pod): string;
 }
 
 let ends: ExitExplanation;
@@ -23,12 +25,25 @@ before(async () => {
   words = await consoleModule<Words>('pods/split-command.ts');
 });
 
-test('the page of logs shows valid Pods of its URL, each once, and at most three', async () => {
-  const { podsInQuery } = await consoleModule<LogsQuery>('pods/logs-query.ts');
-  assert.deepEqual(podsInQuery(''), []);
-  assert.deepEqual(podsInQuery('a/x, a/x,b/y-1.z'), ['a/x', 'b/y-1.z']);
-  assert.deepEqual(podsInQuery('a/x,a/y,a/z,a/w'), ['a/x', 'a/y', 'a/z']);
-  assert.deepEqual(podsInQuery('x,a/../b,a/x/y,A/x,a/x?b'), []);
+test('the page of logs shows valid logs of its URL, each once, and at most three', async () => {
+  const { logsInQuery } = await consoleModule<LogsQuery>('pods/logs-query.ts');
+  assert.deepEqual(logsInQuery(''), []);
+  assert.deepEqual(logsInQuery('a/x, a/x,b/y-1.z'), ['a/x', 'b/y-1.z']);
+  assert.deepEqual(logsInQuery('a/x,a/y,a/z,a/w'), ['a/x', 'a/y', 'a/z']);
+  assert.deepEqual(logsInQuery('a/x/main,a/x/proxy'), ['a/x/main', 'a/x/proxy']);
+  assert.deepEqual(logsInQuery('x,a/../b,A/x,a/x?b,a/x/,a/x/m/n,a/x/M,a/x/m.n'), []);
+});
+
+test('a log of a Pod with several containers names its container, because the API requires it', async () => {
+  const { logOfPod, readLog } = await consoleModule<LogsQuery>('pods/logs-query.ts');
+  const podOf = (...names: string[]): Pod => ({
+    ...{ apiVersion: 'v1', kind: 'Pod', metadata: { namespace: 'shop', name: 'till-x' } },
+    spec: { containers: names.map((name) => ({ name, image: 'till:1' })) },
+  });
+  assert.equal(logOfPod(podOf('main')), 'shop/till-x');
+  assert.equal(logOfPod(podOf('main', 'proxy')), 'shop/till-x/main');
+  assert.deepEqual(readLog('shop/till-x'), { namespace: 'shop', pod: 'till-x' });
+  assert.deepEqual(readLog('shop/till-x/main'), { namespace: 'shop', pod: 'till-x', container: 'main' });
 });
 
 const ENDS: [end: ContainerStateTerminated, words: RegExp][] = [

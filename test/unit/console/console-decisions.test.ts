@@ -259,6 +259,7 @@ describe('the command palette', () => {
     daemonSets: [object('default', 'till')],
     rollouts: [object('default', 'till')],
     services: [object('default', 'printer')],
+    ...{ daemonJobs: [], cronDaemonJobs: [], hostValues: [] },
     maySignOut: true,
   };
   const texts = (typed: string) =>

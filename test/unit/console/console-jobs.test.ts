@@ -33,8 +33,10 @@ interface Draft {
 }
 
 interface RunDraft {
-  FIRST_DRAFT: Draft;
-  jobOfDraft(draft: Draft): { job: { spec: Record<string, unknown> } } | { problem: string };
+  firstDraft(namespace: string): Draft;
+  jobOfDraft(
+    draft: Draft,
+  ): { job: { metadata: { namespace: string }; spec: Record<string, unknown> } } | { problem: string };
   commandOfDraft(draft: Draft): string;
 }
 
@@ -171,7 +173,7 @@ describe('the form "Run on hosts"', () => {
     form = await consoleModule<RunDraft>('jobs/run-draft.ts');
   });
   const draft = (over: Partial<Draft>): Draft => ({
-    ...form.FIRST_DRAFT,
+    ...form.firstDraft('default'),
     image: 'busybox:1.36',
     selector: 'site=kiel',
     ...over,
@@ -210,6 +212,23 @@ describe('the form "Run on hosts"', () => {
       form.commandOfDraft(draft({ namespace: 'shop', parallelism: '10', retries: '2', command: 'uname -a' })),
       'everynode job run --selector site=kiel -n shop --parallelism 10 --retries 2 -- busybox:1.36 uname -a',
     );
+  });
+
+  test('each field is one word of the command, whatever it contains', () => {
+    const cases: [Partial<Draft>, string][] = [
+      [{ selector: 'a=b, c=d' }, "--selector 'a=b, c=d' -- busybox:1.36"],
+      [{ namespace: 'shop;reboot' }, "--selector site=kiel -n 'shop;reboot' -- busybox:1.36"],
+      [{ command: 'sh -c "df -h /"' }, "--selector site=kiel -- busybox:1.36 sh -c 'df -h /'"],
+      [{ command: 'echo "it\'s"' }, "--selector site=kiel -- busybox:1.36 echo 'it'\\''s'"],
+    ];
+    for (const [over, expected] of cases)
+      assert.equal(form.commandOfDraft(draft(over)), `everynode job run ${expected}`);
+  });
+
+  test('the form starts in the given namespace', () => {
+    const made = form.jobOfDraft({ ...draft({}), ...form.firstDraft('shop'), image: 'a:1', target: 'all' });
+    assert.ok('job' in made);
+    assert.equal(made.job.metadata.namespace, 'shop');
   });
 });
 

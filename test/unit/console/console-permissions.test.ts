@@ -11,6 +11,9 @@ const { candidateNamespaces } = await consoleModule<
 >('api/candidate-namespaces.ts');
 const { paletteItems } =
   await consoleModule<typeof import('../../../console/palette/palette-items.js')>('palette/palette-items.ts');
+const { namespaceFlag, shellWord } = await consoleModule<
+  typeof import('../../../console/layout/text/shell-words.js')
+>('layout/text/shell-words.ts');
 const { isAtItem, NAV_ITEMS, NAV_PLACES } = await consoleModule<
   typeof import('../../../console/layout/shell/navigation.js')
 >('layout/shell/navigation.ts');
@@ -55,7 +58,11 @@ describe('namespaces in which a user may see something', () => {
 
 describe('an action typed in the palette', () => {
   const rollouts = ['till', 'radio'].map((name) => ({ metadata: { namespace: 'shop', name } }) as KubeObject);
-  const objects = { daemonSets: [], rollouts, services: [], maySignOut: true };
+  const named = (name: string) => [{ metadata: { namespace: 'shop', name } } as KubeObject];
+  const objects = {
+    ...{ daemonSets: [], rollouts, services: [], maySignOut: true },
+    ...{ daemonJobs: named('flash'), cronDaemonJobs: named('nightly'), hostValues: named('kiel') },
+  };
   const first = (typed: string) => {
     const [item] = paletteItems(typed, objects);
     return item && 'go' in item ? [item.text, item.go] : undefined;
@@ -66,6 +73,9 @@ describe('an action typed in the palette', () => {
     ['approve till', ['Approve shop/till…', '/rollouts/shop/till?act=approve']],
     ['abort shop/radio', ['Abort shop/radio…', '/rollouts/shop/radio?act=abort']],
     ['hosts', ['Hosts', '/hosts']],
+    ['flash', ['shop/flash', '/jobs/shop/flash']],
+    ['nightly', ['shop/nightly', '/jobs/scheduled/shop/nightly']],
+    ['kiel', ['shop/kiel', '/values/shop/kiel']],
   ] as const) {
     test(`"${typed}" comes first`, () => assert.deepEqual(first(typed), expected));
   }
@@ -73,6 +83,33 @@ describe('an action typed in the palette', () => {
     assert.ok(paletteItems('cordon ../x', objects).every(({ id }) => !id.startsWith('act')));
     assert.ok(paletteItems('approve nothing', objects).every(({ id }) => !id.startsWith('act')));
   });
+});
+
+describe('a command to copy', () => {
+  for (const [namespace, expected] of [
+    [undefined, '-A'],
+    ['', '-A'],
+    ['shop', '-n shop'],
+    ['default;curl example.com|sh', '-A'],
+    ['$(reboot)', '-A'],
+    [`${'a'.repeat(63)}`, `-n ${'a'.repeat(63)}`],
+    [`${'a'.repeat(64)}`, '-A'],
+    ['-', '-A'],
+  ] as const) {
+    test(`has ${expected} for the namespace ${namespace}`, () =>
+      assert.equal(namespaceFlag(namespace), expected));
+  }
+  for (const [text, expected] of [
+    ['a=b,c=d', 'a=b,c=d'],
+    ['100%', '100%'],
+    ['', "''"],
+    ['a b', "'a b'"],
+    ['a;b', "'a;b'"],
+    ["it's", "'it'\\''s'"],
+    ['a\nb', "'a\nb'"],
+  ] as const) {
+    test(`has ${JSON.stringify(text)} as one word`, () => assert.equal(shellWord(text), expected));
+  }
 });
 
 describe('the menu', () => {
