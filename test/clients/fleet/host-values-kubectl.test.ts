@@ -122,7 +122,7 @@ describe('values of hosts', { concurrency: 1 }, () => {
         const rendered =
           'jsonpath={.items[*].spec.containers[0].image},{.items[*].spec.containers[0].resources.limits.memory}';
         assert.equal(await kubectl.ok(`get pods -l app=till -o ${rendered}`), 'app:1,128Mi');
-        assert.match(await kubectl.ok('get hostvalues'), /stores +0 +all hosts +2 +store /);
+        assert.match(await kubectl.ok('get hostvalues'), /stores +0 +<none> +2 +store /);
         const before = await kubectl.ok('get pods -l app=till -o name');
         await kubectl.ok('apply -f -', values('4712'));
         await soon(async () => {
