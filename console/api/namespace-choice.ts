@@ -48,7 +48,7 @@ export async function selectNamespace(name: string): Promise<boolean> {
 }
 
 /** Where to list a namespaced resource. `refused`: neither in the cluster nor in a known namespace. */
-export type ListScope =
+type ListScope =
   | { kind: 'everywhere' }
   | { kind: 'loading' }
   | { kind: 'namespace'; namespace: string }
