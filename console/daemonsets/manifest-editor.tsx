@@ -10,8 +10,9 @@ import { TextDiff } from '../layout/text/text-diff.js';
 import { useUnsavedEdit } from '../layout/unsaved-edits.js';
 import { ConflictChoice } from './manifest-conflict.js';
 import classes from './manifest-editor.module.css';
-import { manifestText, type Problem } from './manifest-text.js';
+import { manifestText } from './manifest-text.js';
 import { changingHosts, PlanSummary } from './plan-summary.js';
+import { ProblemList } from './problem-list.js';
 import { type Preview, useManifestEdit } from './use-manifest-edit.js';
 
 const YamlEditor = lazy(async () => ({ default: (await import('./yaml-editor.js')).YamlEditor }));
@@ -40,7 +41,7 @@ export function ManifestEditor({ base: firstBase, firstText, onDone: leave }: Ma
           <YamlEditor label="Manifest as YAML" text={text} onChange={edit.change} check={edit.check} />
         </Suspense>
       </div>
-      <Problems problems={problems} />
+      <ProblemList problems={problems} />
       {theirs && base && (
         <ConflictChoice
           base={base}
@@ -134,18 +135,4 @@ function questionOf(base: DaemonSet | undefined, plan: Plan, perform: () => Prom
     reason: 'none',
     perform,
   };
-}
-
-function Problems({ problems }: { problems: readonly Problem[] | undefined }) {
-  if (!problems) return <p role="status">Checking…</p>;
-  if (problems.length === 0) return <p role="status">The manifest is valid.</p>;
-  return (
-    <ul role="alert" aria-label="Problems" className={controls.problem}>
-      {problems.map(({ line, message }) => (
-        <li key={`${line}:${message}`}>
-          Line {line}: {message}
-        </li>
-      ))}
-    </ul>
-  );
 }

@@ -1,6 +1,6 @@
 /** Fields of the form "Run on hosts". */
-import { useId } from 'react';
 import controls from '../layout/controls.module.css';
+import { TextField } from '../layout/text-field.js';
 import type { RunDraft } from './run-draft.js';
 import classes from './run-fields.module.css';
 
@@ -41,7 +41,7 @@ export function RunFields({ draft, onChange }: RunFieldsProps) {
         <Choice label="All hosts" value="all" draft={draft} onChange={onChange} />
       </fieldset>
       {MAIN.map(([field, label, hint]) => (
-        <Field
+        <TextField
           key={field}
           label={label}
           hint={hint}
@@ -53,7 +53,7 @@ export function RunFields({ draft, onChange }: RunFieldsProps) {
         <summary>Limits and namespace</summary>
         <div className={classes.limits}>
           {LIMITS.map(([field, label, hint]) => (
-            <Field
+            <TextField
               key={field}
               label={label}
               hint={hint}
@@ -83,30 +83,5 @@ function Choice({ label, value, draft, onChange }: ChoiceProps) {
       />
       {label}
     </label>
-  );
-}
-
-interface FieldProps {
-  label: string;
-  hint: string;
-  value: string;
-  onText: (text: string) => void;
-}
-
-function Field({ label, hint, value, onText }: FieldProps) {
-  const id = useId();
-  return (
-    <div className={controls.field}>
-      <label htmlFor={id}>{label}</label>
-      <input
-        id={id}
-        className={controls.input}
-        value={value}
-        placeholder={hint}
-        autoComplete="off"
-        spellCheck={false}
-        onChange={({ target }) => onText(target.value)}
-      />
-    </div>
   );
 }

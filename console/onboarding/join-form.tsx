@@ -1,8 +1,9 @@
 /** Form that creates a join command. It is shown once, because the token's secret is not stored. */
-import { type FormEvent, useId, useState } from 'react';
+import { type FormEvent, useState } from 'react';
 import { type JoinAddress, joinCommand } from '../../shared/kube/access/join-command.js';
 import controls from '../layout/controls.module.css';
 import { CopyCommand } from '../layout/text/copy-command.js';
+import { TextField } from '../layout/text-field.js';
 import { createJoinToken } from './create-join-token.js';
 import { parseLabels } from './label-input.js';
 import classes from './onboarding.module.css';
@@ -70,25 +71,25 @@ export function JoinForm({ address }: { address: JoinAddress }) {
             ))}
           </select>
         </label>
-        <Text
+        <TextField
           label="Labels of the hosts"
           hint="site=kiel,hardware=nuc"
           value={options.labels}
-          onChange={(labels) => set({ labels })}
+          onText={(labels) => set({ labels })}
         />
-        <Text
+        <TextField
           label="Allowed names"
           hint="any; or kiosk-*,till-7"
           value={options.nodes}
-          onChange={(nodes) => set({ nodes })}
+          onText={(nodes) => set({ nodes })}
         />
-        <Text
+        <TextField
           label="Description"
           hint="visible in the list"
           value={options.description}
-          onChange={(description) => set({ description })}
+          onText={(description) => set({ description })}
         />
-        <Text label="Coordinator's address" hint={address.server} value={server} onChange={setServer} />
+        <TextField label="Coordinator's address" hint={address.server} value={server} onText={setServer} />
         <label className={classes.check}>
           <input
             type="checkbox"
@@ -143,29 +144,4 @@ function tokenFor(options: JoinOptions, labels: Record<string, string>): Promise
   const expiresAtMs = lifetime === undefined ? undefined : Date.now() + lifetime;
   const grant = { expiresAtMs, singleUse: !options.isReusable, nodes, labels };
   return createJoinToken(grant, options.description.trim());
-}
-
-interface TextProps {
-  label: string;
-  hint: string;
-  value: string;
-  onChange: (value: string) => void;
-}
-
-function Text({ label, hint, value, onChange }: TextProps) {
-  const id = useId();
-  return (
-    <div className={controls.field}>
-      <label htmlFor={id}>{label}</label>
-      <input
-        id={id}
-        className={controls.input}
-        value={value}
-        placeholder={hint}
-        autoComplete="off"
-        spellCheck={false}
-        onChange={(event) => onChange(event.target.value)}
-      />
-    </div>
-  );
 }

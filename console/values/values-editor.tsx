@@ -5,6 +5,7 @@ import type { HostValues } from '../../shared/kube/host-values/host-values-types
 import { FLEET_GROUP } from '../../shared/kube/objects/meta.js';
 import { ApiCallError, callApi } from '../api/api-call.js';
 import { mergeManifest, type Problem, problemsOf, readManifest } from '../daemonsets/manifest-text.js';
+import { ProblemList } from '../daemonsets/problem-list.js';
 import controls from '../layout/controls.module.css';
 import { TextDiff } from '../layout/text/text-diff.js';
 import { useUnsavedEdit } from '../layout/unsaved-edits.js';
@@ -114,7 +115,7 @@ export function ValuesEditor({ base: newest, firstText, onDone }: ValuesEditorPr
           />
         </Suspense>
       </div>
-      <Problems problems={problems} />
+      <ProblemList problems={problems} />
       {base && text !== before && <TextDiff label="Changes" before={before} after={text} />}
       <div className={controls.row}>
         <button
@@ -154,18 +155,4 @@ async function problemsIn(text: string, base: HostValues | undefined): Promise<r
     if (!(error instanceof ApiCallError) || error.reason === 'Conflict' || error.code === 0) return [];
     return problemsOf(text, error);
   }
-}
-
-function Problems({ problems }: { problems: readonly Problem[] | undefined }) {
-  if (!problems) return <p role="status">Checking…</p>;
-  if (problems.length === 0) return <p role="status">The manifest is valid.</p>;
-  return (
-    <ul role="alert" aria-label="Problems" className={controls.problem}>
-      {problems.map(({ line, message }) => (
-        <li key={`${line}:${message}`}>
-          Line {line}: {message}
-        </li>
-      ))}
-    </ul>
-  );
 }

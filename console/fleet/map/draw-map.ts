@@ -1,13 +1,26 @@
 /** Draws the fleet map. */
 import type { Host } from '../../../shared/kube/fleet/host-types.js';
 import { type HostHealth, hostHealth } from '../../layout/status/host-health.js';
-import type { MapColours } from './map-colours.js';
 import { hasSameLayout, type MapLayout } from './map-layout.js';
 
 const GAP_PX = 2;
 const TITLE_BASE_PX = 16;
 /** Cells with a mark, so that red-green colour blindness does not hide hosts that need attention. */
 const MARKED: ReadonlySet<HostHealth> = new Set(['failing', 'notReady', 'offline']);
+
+/** CSS variables of the cells. */
+export const MAP_VARIABLES = {
+  failing: '--failed',
+  notReady: '--failed',
+  offline: '--offline',
+  pressure: '--waiting',
+  cordoned: '--maintenance',
+  healthy: '--ok',
+  text: '--text',
+  page: '--page',
+} as const satisfies Record<HostHealth | 'text' | 'page', string>;
+
+type MapColours = Readonly<Record<keyof typeof MAP_VARIABLES, string>>;
 
 export interface DrawnMap {
   plan: MapLayout<Host>;

@@ -1,50 +1,31 @@
-/** Fleet map on a canvas, because ten thousand elements are too slow. Screen readers use the table. */
-import { type MouseEvent, useLayoutEffect, useMemo, useRef, useState } from 'react';
-import { useLocation } from 'wouter';
+/** Map of the fleet by health. */
+import { useCallback, useRef } from 'react';
 import type { Host } from '../../../shared/kube/fleet/host-types.js';
 import { HOST_HEALTH_NAMES, hostHealth } from '../../layout/status/host-health.js';
-import { type DrawnMap, drawMap } from './draw-map.js';
-import classes from './fleet-map.module.css';
-import { useMapColours } from './map-colours.js';
-import { hostAt, layOutMap, type MapGroup } from './map-layout.js';
-import { useWidth } from './use-width.js';
+import { type DrawnMap, drawMap, MAP_VARIABLES } from './draw-map.js';
+import { MapCanvas } from './map-canvas.js';
+import type { MapGroup, MapLayout } from './map-layout.js';
+import { useThemeColours } from './theme-colours.js';
 
 export function FleetMap({ groups }: { groups: readonly MapGroup<Host>[] }) {
-  const frame = useRef<HTMLDivElement>(null);
-  const canvas = useRef<HTMLCanvasElement>(null);
-  const [, navigate] = useLocation();
-  const [hovered, setHovered] = useState<Host>();
-  const width = useWidth(frame);
-  const plan = useMemo(() => layOutMap(groups, width), [groups, width]);
-
-  const colours = useMapColours();
+  const colours = useThemeColours(MAP_VARIABLES);
   const drawn = useRef<DrawnMap>(undefined);
-
-  // Before the first paint: the drawing sets the height of the canvas, which moves the content below.
-  useLayoutEffect(() => {
-    if (!canvas.current || width === 0) return;
-    const wanted = { plan, width, colours, ratio: devicePixelRatio };
-    drawMap(canvas.current, wanted, drawn.current);
-    drawn.current = wanted;
-  }, [plan, width, colours]);
-
-  const under = ({ nativeEvent: { offsetX, offsetY } }: MouseEvent) => hostAt(plan, offsetX, offsetY);
+  const draw = useCallback(
+    (canvas: HTMLCanvasElement, plan: MapLayout<Host>, width: number) => {
+      const wanted = { plan, width, colours, ratio: devicePixelRatio };
+      drawMap(canvas, wanted, drawn.current);
+      drawn.current = wanted;
+    },
+    [colours],
+  );
   return (
-    <div ref={frame} className={classes.map}>
-      <canvas
-        ref={canvas}
-        className={classes.canvas}
-        role="img"
-        aria-label="Fleet map; the table lists the same hosts"
-        onMouseMove={(event) => setHovered(under(event))}
-        onMouseLeave={() => setHovered(undefined)}
-        onClick={(event) => {
-          const host = under(event);
-          if (host) navigate(`/hosts/${host.metadata.name}`);
-        }}
-      />
-      <p className={classes.hint}>{hovered ? describe(hovered) : 'Point at a cell to see its host.'}</p>
-    </div>
+    <MapCanvas
+      label="Fleet map; the table lists the same hosts"
+      groups={groups}
+      draw={draw}
+      describe={describe}
+      nameOf={({ metadata }) => metadata.name}
+    />
   );
 }
 
