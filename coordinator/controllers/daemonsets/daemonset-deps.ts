@@ -10,6 +10,19 @@ import type { QueueMeter } from '../queue/reconcile-worker.js';
 import type { ActiveRollouts } from '../rollouts/rollout-constraints.js';
 import type { CreateRefusals } from './create-refusals.js';
 
+/** Informers of all objects that decide what a DaemonSet's hosts run. */
+export type DaemonSetInformers = Pick<
+  Informers,
+  | 'pods'
+  | 'nodes'
+  | 'daemonSets'
+  | 'controllerRevisions'
+  | 'rolloutPolicies'
+  | 'rollouts'
+  | 'hostValues'
+  | 'daemonSetOverrides'
+>;
+
 export interface ResyncStatus {
   /**
    * The host has not reported since the start, but probably will soon. False for a host that is known to be offline.
@@ -33,18 +46,7 @@ export interface DaemonSetDeps {
     | 'writeStatus'
     | 'delete'
   >;
-  informers: Pick<
-    Informers,
-    | 'pods'
-    | 'nodes'
-    | 'daemonSets'
-    | 'controllerRevisions'
-    | 'rolloutPolicies'
-    | 'rollouts'
-    | 'hostValues'
-    | 'daemonSetOverrides'
-    | 'waitFor'
-  >;
+  informers: DaemonSetInformers & Pick<Informers, 'waitFor'>;
   reservations: PodReservations;
   /** Where rollouts publish their status. */
   activeRollouts: ActiveRollouts;

@@ -10,8 +10,9 @@ import { controllerOf, type KubeObject, type ObjectMeta } from '../../../shared/
 import { compileLabelSelector } from '../../../shared/kube/objects/selectors.js';
 import { type Pod, targetNodeOf } from '../../../shared/kube/pods/pod-types.js';
 import { changedScope } from '../../decisions/host-values/changed-scope.js';
-import { BY_NAMESPACE, type Informers, type ObjectChange } from '../../informers/informer.js';
+import { BY_NAMESPACE, type ObjectChange } from '../../informers/informer.js';
 import { type NodeTemplate, nodeTemplate, usedKeys } from '../host-values/node-template.js';
+import type { DaemonSetInformers } from './daemonset-deps.js';
 import { placementVerdict } from './daemonset-node-view.js';
 
 /** Called for keys that have to be reconciled. */
@@ -21,20 +22,8 @@ interface DaemonSetCalls {
   gone(daemonSet: DaemonSet): void;
 }
 
-type TriggerInformers = Pick<
-  Informers,
-  | 'pods'
-  | 'nodes'
-  | 'daemonSets'
-  | 'controllerRevisions'
-  | 'rolloutPolicies'
-  | 'rollouts'
-  | 'hostValues'
-  | 'daemonSetOverrides'
->;
-
 /** Listens from now on. Objects that exist already count as new. */
-export function watchDaemonSetTriggers(informers: TriggerInformers, calls: DaemonSetCalls): void {
+export function watchDaemonSetTriggers(informers: DaemonSetInformers, calls: DaemonSetCalls): void {
   informers.daemonSets.onChange(({ previous, current }) => {
     if (current) calls.fleet(current);
     else if (previous) calls.gone(previous);
@@ -61,7 +50,7 @@ export function watchDaemonSetTriggers(informers: TriggerInformers, calls: Daemo
 
 /** Only the hosts of the object, and only DaemonSets that use one of its changed keys. */
 function callForValues(
-  informers: TriggerInformers,
+  informers: DaemonSetInformers,
   calls: DaemonSetCalls,
   { previous, current }: ObjectChange<HostValues>,
 ): void {
@@ -79,7 +68,7 @@ function callForValues(
 
 /** Only the hosts that the override selects or selected. */
 function callForOverride(
-  { daemonSets, nodes }: TriggerInformers,
+  { daemonSets, nodes }: DaemonSetInformers,
   calls: DaemonSetCalls,
   { previous, current }: ObjectChange<DaemonSetOverride>,
 ): void {
@@ -115,7 +104,7 @@ function selectedHosts(
  * returns those that might adopt it.
  */
 function concerned(
-  informers: TriggerInformers,
+  informers: DaemonSetInformers,
   { previous, current }: ObjectChange<Pod> | ObjectChange<ControllerRevision>,
 ): Set<DaemonSet> {
   const found = new Set<DaemonSet>();
@@ -131,13 +120,13 @@ function concerned(
   return found;
 }
 
-function adopters(informers: TriggerInformers, { namespace = '', labels }: ObjectMeta): DaemonSet[] {
+function adopters(informers: DaemonSetInformers, { namespace = '', labels }: ObjectMeta): DaemonSet[] {
   return informers.daemonSets
     .indexed(BY_NAMESPACE, namespace)
     .filter((daemonSet) => compileLabelSelector(daemonSet.spec.selector).matches(labels));
 }
 
-function callForPod(informers: TriggerInformers, calls: DaemonSetCalls, change: ObjectChange<Pod>): void {
+function callForPod(informers: DaemonSetInformers, calls: DaemonSetCalls, change: ObjectChange<Pod>): void {
   const nodes = new Set([change.previous, change.current].map((pod) => pod && targetNodeOf(pod)));
   for (const daemonSet of concerned(informers, change)) {
     for (const name of nodes) if (name !== undefined) calls.node(daemonSet, name);
@@ -155,7 +144,7 @@ function mattersToPlacement(node: KubeObject & Partial<Pick<Node, 'spec'>>) {
 }
 
 function isSameTemplate(
-  informers: TriggerInformers,
+  informers: DaemonSetInformers,
   daemonSet: DaemonSet,
   previous: Node,
   current: Node,
@@ -171,7 +160,7 @@ function identityOf(made: NodeTemplate): string {
   return `${made.overrides} ${made.values?.resolved.text ?? ''}`;
 }
 
-function callForNode(informers: TriggerInformers, calls: DaemonSetCalls, change: ObjectChange<Node>): void {
+function callForNode(informers: DaemonSetInformers, calls: DaemonSetCalls, change: ObjectChange<Node>): void {
   const { previous, current } = change;
   const name = (current ?? previous)?.metadata.name;
   if (name === undefined) return;

@@ -1,10 +1,10 @@
-/** Counts the hosts of each site and those that are offline, with constant work for each change of a Node. */
+/** Counts all hosts and offline hosts of each site. A change of a Node costs constant work. */
 import type { Node } from '../../../shared/kube/nodes/node-types.js';
 import { findCondition } from '../../../shared/kube/objects/conditions.js';
 import { isSiteOffline, type Site } from '../../decisions/notifications/problem.js';
 import type { ObjectChange } from '../../informers/informer.js';
 
-/** A host whose engine is down is not offline. A Node that no host has joined has no condition. */
+/** Returns true if the host has lost contact. With a stopped engine Ready is False. A Node without a host has no Ready. */
 function isOffline({ status }: Node): boolean {
   return findCondition(status?.conditions, 'Ready')?.status === 'Unknown';
 }

@@ -6,6 +6,7 @@ import type { HostValues } from '../../../shared/kube/host-values/host-values-ty
 import type { Node } from '../../../shared/kube/nodes/node-types.js';
 import { type KubeObject, refText } from '../../../shared/kube/objects/meta.js';
 import { BY_NAMESPACE, type Informer, type Informers } from '../../informers/informer.js';
+import type { DaemonSetInformers } from '../daemonsets/daemonset-deps.js';
 import type { NodeReader } from '../daemonsets/daemonset-node-view.js';
 import type { NodeSettingsReader } from '../host-values/node-template.js';
 
@@ -13,17 +14,7 @@ type RolloutPolicies = Informers['rolloutPolicies'];
 type RolloutPolicy = NonNullable<ReturnType<RolloutPolicies['get']>>;
 
 /** Informers that a plan reads. */
-export type PlanInformers = Pick<
-  Informers,
-  | 'pods'
-  | 'nodes'
-  | 'daemonSets'
-  | 'controllerRevisions'
-  | 'rolloutPolicies'
-  | 'rollouts'
-  | 'hostValues'
-  | 'daemonSetOverrides'
->;
+export type PlanInformers = DaemonSetInformers;
 
 /** Objects that an apply would create or change. */
 interface Changed {

@@ -2,14 +2,15 @@
  * Which DaemonJobs of a CronDaemonJob exist. That of the next time is created when the time before has come, so that
  * hosts know it in advance (`pkg/controller/cronjob` for events, history and the last time).
  */
+
 import { parseDateInput } from '../../../shared/calendar/date-text.js';
 import type {
   CronDaemonJob,
   CronDaemonJobStatus,
-  DaemonJobReference,
 } from '../../../shared/kube/daemonjobs/cron-daemonjob-types.js';
 import { SERIES_ANNOTATION } from '../../../shared/kube/daemonjobs/daemonjob-start.js';
 import { type DaemonJob, daemonJobFinishedAs } from '../../../shared/kube/daemonjobs/daemonjob-types.js';
+import type { ObjectReference } from '../../../shared/kube/objects/event-types.js';
 import { FLEET_GROUP, toTimestamp } from '../../../shared/kube/objects/meta.js';
 import { type CronEvent, surplusHistory, updateActive } from '../jobs/cron-history.js';
 import type { CronTimeline } from './cron-timeline.js';
@@ -74,7 +75,7 @@ function listBegun({ status }: CronDaemonJobStep, begun: readonly DaemonJob[]): 
   status.active = [...active, ...added.map(({ metadata }) => referenceTo(metadata))];
 }
 
-function referenceTo({ name, namespace, uid = '' }: DaemonJob['metadata']): DaemonJobReference {
+function referenceTo({ name, namespace, uid = '' }: DaemonJob['metadata']): ObjectReference {
   return {
     ...{ apiVersion: `${FLEET_GROUP}/v1`, kind: 'DaemonJob', name, uid },
     ...(namespace && { namespace }),

@@ -1,12 +1,14 @@
 /** Validation of fields that a CronJob and a CronDaemonJob have (`pkg/apis/batch/validation/validation.go`). */
+
 import { scheduleProblems } from '../../../shared/calendar/job-schedule.js';
 import { timeZone } from '../../../shared/calendar/time-zone.js';
+import { CONCURRENCY_POLICIES } from '../../../shared/kube/daemonjobs/cron-daemonjob-types.js';
 import type { KubeObject } from '../../../shared/kube/objects/meta.js';
 import type { FieldError } from '../kind.js';
 import { validateNonNegative } from '../pods/spec-validation/value-validation.js';
 import { invalidValue, notSupported, required } from '../validation/field-error.js';
 
-const POLICIES = ['Allow', 'Forbid', 'Replace'];
+const POLICIES: readonly string[] = CONCURRENCY_POLICIES;
 /** The name of a Job is the name of its owner and 11 more characters. Labels have at most 63. */
 const MAX_NAME = 52;
 

@@ -1,19 +1,10 @@
 /** fleet.everynode.dev/v1 CronDaemonJob: creates DaemonJobs at the times of a schedule, ahead of time. */
+import type { ObjectReference } from '../objects/event-types.js';
 import type { KubeObject, ObjectMeta, Timestamp } from '../objects/meta.js';
 import type { DaemonJobSpec } from './daemonjob-types.js';
 
-/** What a host does when a run is due and an earlier one still runs there. */
+/** What a host does with a due run while an earlier run of the same CronDaemonJob has not ended on this host. */
 export const CONCURRENCY_POLICIES = ['Allow', 'Forbid', 'Replace'] as const;
-
-/** A DaemonJob that the CronDaemonJob has created. */
-export interface DaemonJobReference {
-  apiVersion?: string;
-  kind?: string;
-  namespace?: string;
-  name?: string;
-  uid?: string;
-  resourceVersion?: string;
-}
 
 export interface CronDaemonJobSpec {
   /** Five fields, or a name such as `@daily`. */
@@ -32,7 +23,7 @@ export interface CronDaemonJobSpec {
 /** Times are those of the first time zone in which the run is due. */
 export interface CronDaemonJobStatus {
   /** DaemonJobs that have begun and have not finished. */
-  active?: DaemonJobReference[];
+  active?: ObjectReference[];
   lastScheduleTime?: Timestamp;
   lastSuccessfulTime?: Timestamp;
   /** When the next run begins. Its DaemonJob exists already. */
