@@ -59,11 +59,8 @@ describe('kills of programs and engines on Docker', { concurrency: 1 }, () => {
       const present = await containers.all();
       const of = (uid: string | undefined) => present.filter(({ podUID }) => podUID === uid);
       for (const [node, uid] of nodes) {
-        assert.equal(
-          of(uid).filter(({ state }) => state === 'running').length,
-          1,
-          `containers that run on ${node}`,
-        );
+        const running = of(uid).filter(({ state }) => state === 'running').length;
+        assert.equal(running, 1, `containers that run on ${node}`);
       }
       const uids = new Set(nodes.map(([, uid]) => uid));
       assert.deepEqual(
@@ -71,6 +68,10 @@ describe('kills of programs and engines on Docker', { concurrency: 1 }, () => {
         [],
         'leftovers',
       );
+    }).catch(async (error: Error) => {
+      // These tell a replaced Pod from a container that never started.
+      const seen = { containers: await containers.all(), pods: await kubectl.ok('get pods -o yaml') };
+      throw new Error(`${error.message}\n${JSON.stringify(seen.containers)}\n${seen.pods}`);
     });
   };
   const beginRollout = async ({ kubectl }: CrashFixture): Promise<void> => {
