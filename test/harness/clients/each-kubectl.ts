@@ -48,7 +48,7 @@ export function forEachKubectl(
       }
       let fixture: KubectlFixture | undefined;
       const current = (): KubectlFixture => {
-        if (!fixture) throw new Error('the bench is used before its tests');
+        if (!fixture) throw new Error('the fixture is used before its tests');
         return fixture;
       };
       before(async () => {
