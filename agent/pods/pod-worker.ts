@@ -7,6 +7,7 @@ import { isCritical } from '../decisions/admission/pod-priority.js';
 import type { HostCapacity } from '../decisions/admission/resource-admission.js';
 import { endedEphemerals } from '../decisions/containers/ephemeral-record.js';
 import { confirmationOf } from '../decisions/handovers/assigned-pod-handover.js';
+import { LOCK_OVERRIDDEN } from '../decisions/handovers/handover-step.js';
 import {
   type AssignedPod,
   desiredPodState,
@@ -18,7 +19,7 @@ import type { PodEvent } from '../decisions/pods/pod-status-events.js';
 import type { NextAction } from '../decisions/pods/pod-step-types.js';
 import type { PodView } from '../decisions/pods/pod-view.js';
 import { podAddress } from '../decisions/pods/sandbox-need.js';
-import type { StartGate } from '../decisions/pods/start-gate.js';
+import type { DelayingLock, StartGate } from '../decisions/pods/start-gate.js';
 import type { ProbeKind } from '../decisions/probes/probe-state.js';
 import { localStateAfterProbe, wantedProbes } from '../decisions/probes/wanted-probes.js';
 import type { ObservedContainer } from '../runtime/runtime-driver.js';
@@ -49,7 +50,9 @@ interface PodSiblings {
   /** Ends the victims. Resolves once their end is on disk; rejects if it could not be written. */
   preempt(assigned: AssignedPod, victims: readonly string[]): Promise<void>;
   /** Returns whether a Pod of a DaemonJob may start now, or undefined for other Pods. */
-  startGateFor(assigned: AssignedPod): StartGate | undefined;
+  startGateFor(assigned: AssignedPod, lock: DelayingLock | undefined): StartGate | undefined;
+  /** Queries the host's update lock. Undefined: the start of this Pod does not depend on it now. */
+  updateLockFor(assigned: AssignedPod): Promise<DelayingLock | undefined> | undefined;
   /** Ends earlier runs that this Pod replaces. */
   replace(victims: readonly string[]): void;
   /** Called if this host may not run the Pod. */
@@ -234,7 +237,14 @@ export class PodWorker {
       this.#observed = await this.#inspect(assigned);
     }
     const containers = this.#observed;
-    const view = this.#view(assigned, containers);
+    const asked = this.#isGated(assigned, containers) ? this.#siblings.updateLockFor(assigned) : undefined;
+    const lock = asked && (await asked);
+    if (asked && (this.#assigned !== assigned || this.#isStale)) {
+      // Nothing starts from facts that changed during the query.
+      this.#pending = true;
+      return;
+    }
+    const view = this.#view(assigned, containers, lock);
     const action = nextAction(view);
     if (this.#isPredicted && !this.#isStartOfPredicted(action)) return;
     if (!this.#isPredicted) this.#report(assigned, view);
@@ -242,7 +252,10 @@ export class PodWorker {
     this.#waitsForPredecessor = view.waitsForPredecessor;
     this.#waitsForStart = view.startGate?.kind === 'wait';
     // Before the next line that waits: two new Pods must not both count on the same resources.
-    if (action.kind === 'admit') this.#isAdmitted = true;
+    if (action.kind === 'admit') {
+      this.#isAdmitted = true;
+      this.#reportOverriddenLock(view);
+    }
     this.#isPredicted = false;
     const podIP = podAddress(view, this.#deps.facts().hostIP) ?? '';
     this.#probes.follow(wantedProbes(view), podIP);
@@ -291,13 +304,27 @@ export class PodWorker {
     this.#wake();
   }
 
-  #view(assigned: AssignedPod, containers: readonly ObservedContainer[]): PodView {
+  /** A Pod that was admitted has passed its start time; its deadline must not stop it between two steps. */
+  #isGated(assigned: AssignedPod, containers: readonly ObservedContainer[]): boolean {
+    return containers.length === 0 && !this.#isAdmitted && !assigned.terminal && !isStopping(assigned);
+  }
+
+  #reportOverriddenLock({ startGate }: PodView): void {
+    if (startGate?.kind !== 'open' || startGate.overridden === undefined) return;
+    this.emitEvent({ type: 'Warning', reason: LOCK_OVERRIDDEN, message: startGate.overridden });
+  }
+
+  #view(
+    assigned: AssignedPod,
+    containers: readonly ObservedContainer[],
+    lock: DelayingLock | undefined,
+  ): PodView {
     const { bootMark, engineUpSince, isolation, pressures = [] } = this.#deps.facts();
     const isNew = containers.length === 0;
     const { handover } = assigned;
-    // A Pod that was admitted has passed its start time; its deadline must not stop it between two steps.
-    const isGated = isNew && !this.#isAdmitted && !assigned.terminal && !isStopping(assigned);
-    const gate = isGated ? this.#siblings.startGateFor(assigned) : undefined;
+    const gate = this.#isGated(assigned, containers)
+      ? this.#siblings.startGateFor(assigned, lock)
+      : undefined;
     const isConfirmed = confirmationOf(assigned);
     return {
       pod: assigned.pod,

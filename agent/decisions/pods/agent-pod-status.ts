@@ -2,7 +2,6 @@
  * Derives the Pod's status from its containers (pkg/kubelet/kubelet_pods.go generateAPIPodStatus, status/generate.go).
  */
 
-import { WAITS_FOR_START } from '../../../shared/kube/daemonjobs/daemonjob-start.js';
 import {
   CONFIRMED_CONDITION,
   HANDOVER_CONDITION,
@@ -147,7 +146,7 @@ function startableCondition({ containers, waitsForPredecessor, startGate }: PodV
     return { status: 'False', reason: WAITS_FOR_PREDECESSOR, message: 'its predecessor has not ended' };
   }
   if (running.length === 0 && startGate?.kind === 'wait')
-    return { status: 'False', reason: WAITS_FOR_START, message: startGate.message };
+    return { status: 'False', reason: startGate.reason, message: startGate.message };
   if (running.length === 0) return { status: 'False' };
   const since = Math.min(...running.map(({ startedAt, createdAt }) => startedAt ?? createdAt));
   return { status: 'True', lastTransitionTime: toTimestamp(since) };

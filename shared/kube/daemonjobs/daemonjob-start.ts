@@ -2,7 +2,7 @@
  * When a host may start a Pod of a DaemonJob that it received ahead of time. The rules are an annotation of the Pod, so
  * they reach the host and its disk together with the Pod, and the host follows them also while it is offline.
  */
-import type { HandoverWindow } from '../handovers/host-handover.js';
+import type { HandoverBlockReason, HandoverWindow, HostHandover } from '../handovers/host-handover.js';
 import { controllerOf, type Timestamp } from '../objects/meta.js';
 import type { Pod } from '../pods/pod-types.js';
 import type { CONCURRENCY_POLICIES } from './cron-daemonjob-types.js';
@@ -18,6 +18,9 @@ export const TIME_ZONE_LABEL = 'fleet.everynode.dev/time-zone';
 export const MISS_SCHEDULE = 'MissSchedule';
 /** Reason of PodReadyToStartContainers=False while the Pod waits for its time. */
 export const WAITS_FOR_START = 'WaitsForStart';
+/** Reason of the same condition while an update lock on the host delays the start. A handover's has the same. */
+export const UPDATE_LOCKED = 'UpdateLocked' satisfies HandoverBlockReason;
+export type StartWaitReason = typeof WAITS_FOR_START | typeof UPDATE_LOCKED;
 /**
  * Condition of a Pod with start rules whose host has reported that no container of it is left. A Pod that a user deleted
  * without grace does not have it: its host may have started the Pod.
@@ -33,7 +36,7 @@ export interface RunSeries {
 }
 
 /** All rules that are present must allow the start. */
-export interface StartRules {
+export interface StartRules extends Pick<HostHandover, 'maxLockSeconds' | 'forcedBy'> {
   /** When the host starts the Pod, by its own clock. */
   at?: Timestamp;
   /** When it is too late: the host reports `MissSchedule`. */

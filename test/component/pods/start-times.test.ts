@@ -11,12 +11,14 @@ import { podOf, settle } from '../../harness/pods/pod-host-fixture.js';
 const HOUR = 3_600_000;
 /** Containers that do not end during a test. */
 const LONG: ImageBehaviourRow = { pattern: '*', exit: { afterMs: 100 * HOUR, code: 0 } };
+/** An image that is pulled for 5 min. */
+const HEAVY: ImageBehaviourRow = { ...LONG, pattern: '*/heavy:1', pull: { afterMs: 300_000 } };
 /** Containers that also need 5 s to stop. */
 const STUBBORN: ImageBehaviourRow = { ...LONG, pattern: '*/stubborn:1', stop: { afterMs: 5_000 } };
 
 let host: PodFixture;
 beforeEach(() => {
-  host = new PodFixture([STUBBORN, LONG]);
+  host = new PodFixture([STUBBORN, HEAVY, LONG]);
 });
 afterEach(() => host.close());
 
@@ -98,6 +100,53 @@ describe('a Pod with a start time', () => {
     host.coordinatorMs = host.clock.now();
     await pass(30_000);
     await host.until('it runs', () => host.state('window') === 'running');
+  });
+});
+
+describe('a Pod whose start obeys an update lock', () => {
+  const reason = (name: string) =>
+    host.statuses.get(`uid-${name}`)?.conditions?.find(({ type }) => type === 'PodReadyToStartContainers')
+      ?.reason;
+
+  test('starts when the lock is released', async () => {
+    host.updateLock = 'drawer open';
+    host.assignPod(jobPod('locked', { maxLockSeconds: 3600 }));
+    await host.until('it waits', () => reason('locked') === 'UpdateLocked');
+    assert.equal(waiting('locked'), 'drawer open');
+    await pass(HOUR - 60_000);
+    assert.equal(host.state('locked') === 'running', false);
+    host.updateLock = undefined;
+    await pass(30_000);
+    await host.until('it runs', () => host.state('locked') === 'running');
+    assert.deepEqual(
+      host.events.filter((event) => event.startsWith('UpdateLock')),
+      [],
+    );
+  });
+
+  test('starts after maxSeconds, also if the agent is restarted meanwhile, and reports the override once', async () => {
+    host.updateLock = 'drawer open';
+    host.assignPod(jobPod('locked', { maxLockSeconds: 3600 }));
+    await host.until('it waits', () => reason('locked') === 'UpdateLocked');
+    await pass(HOUR - 120_000);
+    await host.restartAgent();
+    await host.until('it still waits', () => reason('locked') === 'UpdateLocked');
+    await pass(180_000);
+    await host.until('it runs', () => host.state('locked') === 'running');
+    assert.deepEqual(
+      host.events.filter((event) => event.startsWith('UpdateLock')),
+      ['UpdateLockOverridden: drawer open; locked for longer than 3600 s'],
+    );
+  });
+
+  test('asks for the lock again after its images are pulled', async () => {
+    host.assignPod(jobPod('locked', { maxLockSeconds: 3600 }, 'example.com/heavy:1'));
+    await pass(30_000);
+    host.updateLock = 'drawer open';
+    await pass(10 * 60_000);
+    await host.until('it waits', () => reason('locked') === 'UpdateLocked');
+    assert.ok(host.events.some((event) => event.startsWith('Pulled')));
+    assert.equal(host.state('locked') === 'running', false);
   });
 });
 

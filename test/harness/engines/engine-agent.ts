@@ -60,6 +60,7 @@ async function main(socketPath: string, dataDir: string): Promise<void> {
     terminateDurably: async () => undefined,
     forget: ({ uid }: AssignedPod) => void held.delete(uid),
     markContainersRemoved: () => undefined,
+    markLocked: () => systemClock.now(),
     markRevertCleared: async () => undefined,
   };
   const workers = new PodWorkers(source, {
@@ -84,6 +85,7 @@ async function main(socketPath: string, dataDir: string): Promise<void> {
     clock: systemClock,
     wallClock: systemClock,
     coordinatorNow: () => undefined,
+    askUpdateLock: async () => undefined,
     log: silentLogger,
     facts: () => ({
       nodeName: OWNER.nodeName,

@@ -56,6 +56,8 @@ export class PodHostFixture implements PodSource {
   token = '';
   /** The coordinator's time. Undefined: not received since the boot. */
   coordinatorMs: number | undefined;
+  /** Reason of the update lock that the host holds. */
+  updateLock: string | undefined;
   readonly statuses = new Map<string, PodStatus>();
   readonly removed: string[] = [];
   /** `reason: message`, oldest first. */
@@ -127,6 +129,13 @@ export class PodHostFixture implements PodSource {
   markContainersRemoved(uid: string): void {
     const held = this.assignedPods.get(uid);
     if (held) this.assignedPods.set(uid, afterContainersRemoved(held));
+  }
+
+  markLocked(uid: string): number {
+    const held = this.assignedPods.get(uid);
+    const lockedSince = held?.lockedSince ?? this.clock.now();
+    if (held) this.assignedPods.set(uid, { ...held, lockedSince });
+    return lockedSince;
   }
 
   async markRevertCleared(uid: string): Promise<AssignedPod | undefined> {
@@ -246,6 +255,7 @@ export class PodHostFixture implements PodSource {
       clock: this.clock,
       wallClock: this.clock,
       coordinatorNow: () => this.coordinatorMs,
+      askUpdateLock: async () => (this.updateLock === undefined ? undefined : { reason: this.updateLock }),
       log: silentLogger,
       facts: () => this.facts,
     };
