@@ -19,6 +19,7 @@ import {
   type HostStart,
   hostStart,
   type WindowsOf,
+  withUpdateLock,
   withWindows,
 } from '../../decisions/daemonjobs/host-start.js';
 import {
@@ -187,7 +188,7 @@ export class DaemonJobRuns {
         run.placement(whenOnline(node)).shouldRun,
       isOnline: node !== undefined && this.isOnline(node),
       isHeld: this.#isHeld(job, run, node, ahead !== undefined),
-      start: ahead ?? known,
+      start: withUpdateLock(ahead ?? known, run.policy?.spec, job, nodeName),
       pods: own,
       result: result && outcomeOf(result),
       end: run.tally.end,
