@@ -86,7 +86,7 @@ export class DaemonJobController {
       previous && current && !isDeepStrictEqual(lockOverrideOf(previous), lockOverrideOf(current));
     if (isOverride) this.#runs.forget(uid);
     if (current && !deletionTimestamp) return;
-    this.#runs.forget(uid);
+    this.#runs.remove(uid);
     for (const pod of this.#deps.informers.pods.indexed(BY_OWNER, uid))
       if (isTracked(pod)) this.#worker.queue.add(orphanKey(pod));
   }

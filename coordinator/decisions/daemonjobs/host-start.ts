@@ -78,16 +78,24 @@ export function startAtOf(job: Pick<DaemonJob, 'spec'>): string | undefined {
   return runOf(job) > 1 ? undefined : job.spec.startAt;
 }
 
+/** Formatting another number as a time would throw, and stop the reconciles of all hosts of the job. */
+function isDate(ms: number): boolean {
+  return !Number.isNaN(new Date(ms).getTime());
+}
+
 /** Returns the start of a job on a host by its own `startAt`, without windows. */
 export function hostStart(job: DaemonJob, labels: Labels | undefined): StartOfHost {
   const { startAt, startingDeadlineSeconds: deadline } = job.spec;
   if (startAt === undefined) return undefined;
   const at = instantOnHost(startAt, labels);
+  // No host starts at a time that nobody can read. Validation refuses it, but an older coordinator may have stored it.
+  if (!isDate(at)) return 'skipped';
   const series = seriesOf(job);
+  // A deadline that no date can express is none.
   const ends = [
     ...(series?.next === undefined ? [] : [instantOnHost(series.next, labels)]),
     ...(deadline === undefined ? [] : [at + deadline * 1000]),
-  ];
+  ].filter(isDate);
   const before = ends.length > 0 ? Math.min(...ends) : undefined;
   if (series?.next !== undefined && instantOnHost(series.next, labels) <= at) return 'skipped';
   if (startAtOf(job) === undefined) return { rules: rulesOfRerun(series) };

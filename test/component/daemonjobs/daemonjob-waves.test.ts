@@ -80,6 +80,25 @@ describe('a DaemonJob with waves', () => {
       },
     ));
 
+  test('awaits no approval once the job has ended', () =>
+    withPolicy(
+      {
+        waves: [
+          { name: 'all', nodes: '100%' },
+          { name: 'none', nodes: 2, approval: 'Manual' },
+        ],
+      },
+      () => 'Succeeded',
+      async (fixture) => {
+        await fixture.createJob({ rolloutPolicyName: 'careful' });
+        await fixture.run(4);
+        assert.equal(daemonJobFinishedAs(fixture.job() ?? assert.fail()), 'Complete');
+        assert.equal(fixture.job()?.status?.rollout?.phase, 'Completed');
+        await fixture.run(2);
+        assert.equal(fixture.job()?.status?.rollout?.phase, 'Completed', 'it stays so');
+      },
+    ));
+
   test('waits for approval again in the next run', () =>
     withPolicy(
       {
