@@ -12,6 +12,7 @@ import type { ActiveUpdateLock } from '../decisions/handovers/handover-step.js';
 import type { AssignedPod } from '../decisions/pods/assigned-pod.js';
 import type { PodTermination } from '../decisions/pods/pod-view.js';
 import type { ProbeKind, ProbeResult } from '../decisions/probes/probe-state.js';
+import type { JobRuns } from '../desired/job-runs.js';
 import type { ImagePuller } from '../images/image-puller.js';
 import type { ProbeHandlers } from '../probes/probe-handlers.js';
 import type { RuntimeDriver } from '../runtime/runtime-driver.js';
@@ -113,6 +114,8 @@ export interface PodWorkerDeps {
     pod: string;
     images: string[];
   }): Promise<ActiveUpdateLock | undefined>;
+  /** What this host did for Pods of DaemonJobs. */
+  jobRuns: Pick<JobRuns, 'get' | 'set' | 'forget'>;
   log: Logger;
   facts(): HostFacts;
 }

@@ -1,4 +1,5 @@
 /** Reconciles one Pod on this host: inspect, decide, perform one step, repeat. It survives being killed at any line. */
+import { countedPhaseOf } from '../../shared/kube/daemonjobs/daemonjob-types.js';
 import { backoffMs } from '../../shared/kube/objects/backoff.js';
 import type { HostPort } from '../../shared/kube/pods/host-ports.js';
 import type { Timer } from '../../shared/process/time/clock.js';
@@ -14,6 +15,7 @@ import {
   isStopping,
   isUnassigned,
 } from '../decisions/pods/assigned-pod.js';
+import { isJobPod } from '../decisions/pods/lost-job-run.js';
 import { nextAction } from '../decisions/pods/pod-next-action.js';
 import type { PodEvent } from '../decisions/pods/pod-status-events.js';
 import type { NextAction } from '../decisions/pods/pod-step-types.js';
@@ -22,7 +24,7 @@ import { podAddress } from '../decisions/pods/sandbox-need.js';
 import type { DelayingLock, StartGate } from '../decisions/pods/start-gate.js';
 import type { ProbeKind } from '../decisions/probes/probe-state.js';
 import { localStateAfterProbe, wantedProbes } from '../decisions/probes/wanted-probes.js';
-import type { ObservedContainer } from '../runtime/runtime-driver.js';
+import { type ObservedContainer, SANDBOX } from '../runtime/runtime-driver.js';
 import { PodProbes } from './pod-probe-runner.js';
 import { PodReporter } from './pod-reporter.js';
 import type { PodWorkerDeps } from './pod-worker-deps.js';
@@ -260,6 +262,9 @@ export class PodWorker {
     const podIP = podAddress(view, this.#deps.facts().hostIP) ?? '';
     this.#probes.follow(wantedProbes(view), podIP);
     this.#deps.log.debug({ uid: assigned.uid, name: assigned.pod.metadata.name, action }, 'next action');
+    // On disk before the start: a power cut after it must not start the Pod again.
+    if (action.kind === 'start-container' && action.container !== SANDBOX && isJobPod(assigned.pod))
+      if (!this.#deps.jobRuns.get(assigned.uid)) await this.#deps.jobRuns.set(assigned.uid, 'started');
     const effect = await this.#steps.perform(action, { assigned, containers, podIP });
     if (effect === 'engine') this.#isStale = true;
     if (typeof effect === 'object') this.#predict(effect.created);
@@ -326,6 +331,7 @@ export class PodWorker {
       ? this.#siblings.startGateFor(assigned, lock)
       : undefined;
     const isConfirmed = confirmationOf(assigned);
+    const jobRun = isJobPod(assigned.pod) ? this.#deps.jobRuns.get(assigned.uid) : undefined;
     return {
       pod: assigned.pod,
       desired: desiredPodState(assigned),
@@ -346,6 +352,7 @@ export class PodWorker {
         !isStopping(assigned) && { capacity: this.#siblings.capacityFor(assigned) }),
       ...(assigned.terminal && { terminal: assigned.terminal }),
       ...(gate && { startGate: gate }),
+      ...(jobRun && { jobRun }),
       // Never hold back a Pod that is running. An exited container proves nothing: it may have run before this host
       // learned of the Pod's predecessor. After a power cut a stale cache can restart the predecessor, and both would
       // run.
@@ -368,12 +375,15 @@ export class PodWorker {
     const ended = endedEphemerals(view, this.#deps.facts().engine);
     for (const [id, record] of ended) this.#state.recordEphemeral(id, record);
     this.#reporter.status(view);
+    const phase = this.#reporter.finishedAs;
+    if (view.jobRun === 'started' && phase) void this.#deps.jobRuns.set(assigned.uid, phase);
   }
 
   /** Waits for a time or an event after the last possible step. */
   async #settle(assigned: AssignedPod, action: NextAction): Promise<void> {
     this.#isFinished = action.kind === 'finish' && isStopping(assigned);
     if (action.kind === 'finish') {
+      if (isUnassigned(assigned) && countedPhaseOf(assigned.pod)) this.#deps.jobRuns.forget(assigned.uid);
       // A reverting Pod has stopped only temporarily. The end of an unassigned Pod is not reported: a late report could
       // be taken for the end of the same Pod assigned again after its Node returned.
       if (isStopping(assigned) && !isUnassigned(assigned)) this.#reporter.removed(assigned.pod);

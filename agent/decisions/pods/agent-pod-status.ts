@@ -19,6 +19,7 @@ import { readySince, upSince } from '../containers/container-local-state.js';
 import { containerStatus } from '../containers/container-status.js';
 import { lostEphemeral, lostStatus } from '../containers/ephemeral-record.js';
 import { currentInitIndex } from './init-progress.js';
+import { LOST_RUN, lostRunPhase } from './lost-job-run.js';
 import {
   containerRole,
   ephemeralContainersOf,
@@ -58,6 +59,7 @@ export function podStatus(view: PodView, context: PodStatusContext): PodStatus {
   return {
     phase,
     ...(terminal && phase === 'Failed' && { reason: terminal.reason, message: terminal.message }),
+    ...(!terminal && phase === 'Failed' && lostRunPhase(view) && LOST_RUN),
     conditions: podConditions(view, context, phase, statuses),
     ...(context.hostIP ? { hostIP: context.hostIP, hostIPs: [{ ip: context.hostIP }] } : {}),
     ...(podIP ? { podIP, podIPs: [{ ip: podIP }] } : {}),

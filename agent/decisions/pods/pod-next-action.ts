@@ -18,6 +18,7 @@ import { lostEphemeral } from '../containers/ephemeral-record.js';
 import { restartsAfter } from '../containers/restart-policy.js';
 import { pressureRejection } from '../eviction/pressure-admission.js';
 import { currentInitIndex } from './init-progress.js';
+import { lostRunPhase } from './lost-job-run.js';
 import { activeDeadline, isPodFinished } from './pod-completion.js';
 import { ephemeralContainersOf, initContainersOf, isSidecar } from './pod-containers.js';
 import type { NextAction, StopReason } from './pod-step-types.js';
@@ -35,6 +36,7 @@ export function nextAction(view: PodView): NextAction {
   if (view.terminal) return nextTerminalAction(view, view.terminal);
   // Its containers may be pruned from the engine. A job that succeeded must not run again.
   if (countedPhaseOf(view.pod) && runningOf(view).length === 0) return superseded(view) ?? WAIT;
+  if (lostRunPhase(view)) return nextFinishedAction(view);
   if (view.waitsForPredecessor || isPhaseOrdered(view)) return superseded(view) ?? WAIT;
   const isNew = view.containers.length === 0;
   // Before admission: a Pod that starts tonight needs nothing of the host now.

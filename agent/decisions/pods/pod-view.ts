@@ -6,6 +6,7 @@ import type { HostIsolation } from '../admission/host-isolation.js';
 import type { HostCapacity } from '../admission/resource-admission.js';
 import type { Pressure } from '../eviction/eviction-thresholds.js';
 import type { ImageFailure } from '../images/image-backoff.js';
+import type { JobRunState } from './lost-job-run.js';
 import type { StartGate } from './start-gate.js';
 
 export type DesiredPodState = { kind: 'run' } | { kind: 'stop'; deadline: number };
@@ -123,6 +124,8 @@ export interface PodView {
   capacity?: HostCapacity;
   /** Whether a Pod of a DaemonJob may start. Absent: it has started, or starts at once. */
   startGate?: StartGate;
+  /** What this host did for a Pod of a DaemonJob. Absent: it has started no container of the Pod. */
+  jobRun?: JobRunState;
   /** True while a predecessor's containers still run: the Pod must not start. */
   waitsForPredecessor: boolean;
   /** Whether the Pod has proved itself after a handover; absent: it never had to. */

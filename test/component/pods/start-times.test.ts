@@ -150,6 +150,63 @@ describe('a Pod whose start obeys an update lock', () => {
   });
 });
 
+describe('a Pod of a job that loses its containers', () => {
+  const SHORT: ImageBehaviourRow = { pattern: '*/short:1', exit: { afterMs: 1_000, code: 0 } };
+  const prune = async (name: string) => {
+    const own = (await host.driver.list()).filter(({ identity }) => identity.podUid === `uid-${name}`);
+    for (const { id } of own) await host.driver.remove(id);
+    return own.length;
+  };
+  beforeEach(async () => {
+    await host.close();
+    host = new PodFixture([SHORT, LONG]);
+  });
+
+  test('stays Succeeded if they are pruned after its end, also after a restart of the agent', async () => {
+    host.assignPod(jobPod('done', {}, 'example.com/short:1'));
+    await pass(120_000);
+    await host.until('it has succeeded', () => phase('done') === 'Succeeded');
+    assert.ok((await prune('done')) > 0);
+    await host.restartAgent();
+    await pass(60_000);
+    await host.until('it is still Succeeded', () => phase('done') === 'Succeeded');
+    assert.deepEqual(await host.driver.list(), []);
+  });
+
+  test('has failed if they are lost while it runs, and is not started again', async () => {
+    host.assignPod(jobPod('lost', {}));
+    await host.until('it runs', () => host.state('lost') === 'running');
+    await host.restartAgent();
+    assert.ok((await prune('lost')) > 0);
+    await pass(60_000);
+    await host.until('it has failed', () => phase('lost') === 'Failed');
+    assert.deepEqual(await host.driver.list(), []);
+    assert.equal(host.statuses.get('uid-lost')?.reason, 'ContainerStatusUnknown');
+  });
+
+  test('is not started again if its Node is deleted and the host registers again', async () => {
+    host.assignPod(jobPod('back', {}));
+    await host.until('it runs', () => host.state('back') === 'running');
+    host.deletePod('uid-back');
+    await pass(120_000);
+    assert.deepEqual(await host.driver.list(), []);
+    host.assignPod(jobPod('back', {}));
+    await pass(60_000);
+    await host.until('it has failed', () => phase('back') === 'Failed');
+    assert.deepEqual(await host.driver.list(), []);
+  });
+
+  test('starts if no container of it was ever started', async () => {
+    host.updateLock = 'drawer open';
+    host.assignPod(jobPod('first', { maxLockSeconds: 3600 }));
+    await pass(30_000);
+    await host.restartAgent();
+    host.updateLock = undefined;
+    await pass(30_000);
+    await host.until('it runs', () => host.state('first') === 'running');
+  });
+});
+
 describe('two runs of one series', () => {
   const start = async (concurrency: 'Forbid' | 'Replace') => {
     const series = { uid: 'cron', concurrency };

@@ -4,6 +4,7 @@
  */
 import { basename } from 'node:path';
 import { type AssignedPod, afterAssign, afterUnassign } from '../../../agent/decisions/pods/assigned-pod.js';
+import { JobRuns } from '../../../agent/desired/job-runs.js';
 import { ImagePuller } from '../../../agent/images/image-puller.js';
 import { RegistrySettings } from '../../../agent/images/registry-settings.js';
 import { FolderPodFiles } from '../../../agent/pods/pod-files.js';
@@ -86,6 +87,7 @@ async function main(socketPath: string, dataDir: string): Promise<void> {
     wallClock: systemClock,
     coordinatorNow: () => undefined,
     askUpdateLock: async () => undefined,
+    jobRuns: JobRuns.inMemory(silentLogger),
     log: silentLogger,
     facts: () => ({
       nodeName: OWNER.nodeName,

@@ -15,6 +15,7 @@ import {
   isStopping,
 } from '../../../agent/decisions/pods/assigned-pod.js';
 import type { PodTermination } from '../../../agent/decisions/pods/pod-view.js';
+import { JobRuns } from '../../../agent/desired/job-runs.js';
 import { ImagePuller } from '../../../agent/images/image-puller.js';
 import { RegistrySettings } from '../../../agent/images/registry-settings.js';
 import { FolderPodFiles } from '../../../agent/pods/pod-files.js';
@@ -58,6 +59,7 @@ export class PodHostFixture implements PodSource {
   coordinatorMs: number | undefined;
   /** Reason of the update lock that the host holds. */
   updateLock: string | undefined;
+  readonly jobRuns = JobRuns.inMemory(silentLogger);
   readonly statuses = new Map<string, PodStatus>();
   readonly removed: string[] = [];
   /** `reason: message`, oldest first. */
@@ -255,6 +257,7 @@ export class PodHostFixture implements PodSource {
       clock: this.clock,
       wallClock: this.clock,
       coordinatorNow: () => this.coordinatorMs,
+      jobRuns: this.jobRuns,
       askUpdateLock: async () => (this.updateLock === undefined ? undefined : { reason: this.updateLock }),
       log: silentLogger,
       facts: () => this.facts,
