@@ -3,7 +3,7 @@
  * containers are pruned, or its Node is deleted and the host registers again. Without this record it would run again.
  */
 import type { Logger } from '../../shared/process/output/logger.js';
-import type { JobRunState } from '../decisions/pods/lost-job-run.js';
+import type { JobRunState } from '../decisions/pods/pod-view.js';
 import type { DurableFile } from './durable-file.js';
 
 /** Pods of finished jobs whose end the coordinator never confirmed. The oldest are dropped. */
@@ -49,6 +49,11 @@ export class JobRuns {
   /** For a Pod whose end is counted and whose containers are gone. */
   forget(podUid: string): void {
     if (this.#runs.delete(podUid)) void this.#write();
+  }
+
+  /** Resolves when all changes so far are on disk. */
+  flush(): Promise<void> {
+    return this.#written;
   }
 
   #write(): Promise<void> {

@@ -10,9 +10,8 @@ import type { ResolverSources } from '../decisions/container-spec/dns-resolver.j
 import type { Pressure } from '../decisions/eviction/eviction-thresholds.js';
 import type { ActiveUpdateLock } from '../decisions/handovers/handover-step.js';
 import type { AssignedPod } from '../decisions/pods/assigned-pod.js';
-import type { PodTermination } from '../decisions/pods/pod-view.js';
+import type { JobRunState, PodTermination } from '../decisions/pods/pod-view.js';
 import type { ProbeKind, ProbeResult } from '../decisions/probes/probe-state.js';
-import type { JobRuns } from '../desired/job-runs.js';
 import type { ImagePuller } from '../images/image-puller.js';
 import type { ProbeHandlers } from '../probes/probe-handlers.js';
 import type { RuntimeDriver } from '../runtime/runtime-driver.js';
@@ -115,7 +114,12 @@ export interface PodWorkerDeps {
     images: string[];
   }): Promise<ActiveUpdateLock | undefined>;
   /** What this host did for Pods of DaemonJobs. */
-  jobRuns: Pick<JobRuns, 'get' | 'set' | 'forget'>;
+  jobRuns: {
+    get(podUid: string): JobRunState | undefined;
+    /** Resolves when the state survives a power cut. */
+    set(podUid: string, state: JobRunState): Promise<void>;
+    forget(podUid: string): void;
+  };
   log: Logger;
   facts(): HostFacts;
 }

@@ -70,7 +70,7 @@ export function windowWait(
 }
 
 /** Inputs of the decision about a local update lock. */
-export interface LockFacts extends Pick<HandoverFacts, 'updateLock' | 'lockedSince' | 'now'> {
+interface LockFacts extends Pick<HandoverFacts, 'updateLock' | 'lockedSince' | 'now'> {
   handover: Pick<HostHandover, 'maxLockSeconds' | 'forcedBy'>;
 }
 

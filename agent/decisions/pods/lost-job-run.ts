@@ -4,9 +4,6 @@ import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 import { SANDBOX } from '../../runtime/runtime-driver.js';
 import type { PodView } from './pod-view.js';
 
-/** What this host did for the Pod: it started a container, and the Pod ended. */
-export type JobRunState = 'started' | 'Succeeded' | 'Failed';
-
 /** Returns true if starting the Pod twice must be prevented on this host. */
 export function isJobPod({ metadata }: Pick<Pod, 'metadata'>): boolean {
   return controllerOf(metadata)?.kind === 'DaemonJob';

@@ -6,7 +6,6 @@ import type { HostIsolation } from '../admission/host-isolation.js';
 import type { HostCapacity } from '../admission/resource-admission.js';
 import type { Pressure } from '../eviction/eviction-thresholds.js';
 import type { ImageFailure } from '../images/image-backoff.js';
-import type { JobRunState } from './lost-job-run.js';
 import type { StartGate } from './start-gate.js';
 
 export type DesiredPodState = { kind: 'run' } | { kind: 'stop'; deadline: number };
@@ -96,6 +95,9 @@ export interface PodProgress {
   /** By container name: the last create or start that the engine refused. */
   failures: Readonly<Record<string, StepFailure>>;
 }
+
+/** What a host did for a Pod of a DaemonJob: it started a container, and the Pod ended. */
+export type JobRunState = 'started' | 'Succeeded' | 'Failed';
 
 /** Input of `nextAction` and `podStatus`. `now` and all times in ms since the epoch, by the host's clock. */
 export interface PodView {
