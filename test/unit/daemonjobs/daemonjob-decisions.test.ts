@@ -212,6 +212,16 @@ for (const [what, completionTime, expected] of [
   });
 }
 
+test('a success that arrives after its Pod was counted as deleted replaces the failure', () => {
+  const late = pod(0, 'Succeeded');
+  const view: HostView = {
+    ...{ nodeName: 'kiel', spec: {}, run: 1, isEligible: true, isOnline: true, isHeld: false },
+    ...{ pods: [late], result: outcome({ attempts: 1, reason: 'PodDeleted' }), end: undefined },
+  };
+  const { state, outcome: stored } = hostStep(view, NOW);
+  assert.deepEqual([state.kind, stored?.phase, stored?.attempts], ['Succeeded', 'Succeeded', 1]);
+});
+
 for (const [waitedMs, expected] of [
   [0, 10_000],
   [9_999, 1],
