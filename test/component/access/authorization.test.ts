@@ -333,7 +333,11 @@ describe('steering a DaemonJob', () => {
     assert.equal(created.code, 201, created.text);
   });
 
-  const STEERING: readonly Record<string, string>[] = [{ approve: 'rest' }, { promote: 'canary' }, { 'override-locks': '*', reason: 'recall' }];
+  const STEERING: readonly Record<string, string>[] = [
+    { approve: 'rest' },
+    { promote: 'canary' },
+    { 'override-locks': '*', reason: 'recall' },
+  ];
   for (const steering of STEERING)
     test(`by ${Object.keys(steering)[0]} needs the right to patch its Rollout, like a DaemonSet`, async () => {
       const refused = await patch(editor, steering);

@@ -96,7 +96,7 @@ describe('a Pod with a start time', () => {
   test('with windows waits for the time of the coordinator', async () => {
     host.assignPod(jobPod('window', { windows: [{ from: inMs(60_000), until: inMs(HOUR) }] }));
     await pass(120_000);
-    assert.match(waiting('window') ?? '', /has not received the time/);
+    await host.until('it waits', () => /has not received the time/.test(waiting('window') ?? ''));
     host.coordinatorMs = host.clock.now();
     await pass(30_000);
     await host.until('it runs', () => host.state('window') === 'running');
@@ -164,8 +164,10 @@ describe('a Pod of a job that loses its containers', () => {
 
   test('stays Succeeded if they are pruned after its end, also after a restart of the agent', async () => {
     host.assignPod(jobPod('done', {}, 'example.com/short:1'));
-    await pass(120_000);
-    await host.until('it has succeeded', () => phase('done') === 'Succeeded');
+    await host.until('it has succeeded', async () => {
+      await host.pass(5_000);
+      return phase('done') === 'Succeeded';
+    });
     assert.ok((await prune('done')) > 0);
     await host.restartAgent();
     await pass(60_000);
