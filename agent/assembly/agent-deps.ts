@@ -7,6 +7,7 @@ import type { Random } from '../../shared/process/time/random.js';
 import type { IsolationSettings } from '../decisions/admission/host-isolation.js';
 import type { ConfigCache } from '../desired/config-object-cache.js';
 import type { DesiredCache } from '../desired/desired-cache.js';
+import type { JobRuns } from '../desired/job-runs.js';
 import type { ManifestDirectory } from '../desired/static-pod-directory.js';
 import type { CoordinatorTime } from '../handovers/coordinator-time.js';
 import type { UpdateLock } from '../handovers/update-lock.js';
@@ -67,6 +68,8 @@ export interface AgentDeps {
   updateLock?: UpdateLock;
   /** Absent: kept only in memory. */
   coordinatorTime?: CoordinatorTime;
+  /** Absent: kept only in memory. */
+  jobRuns?: JobRuns;
   /** Changes the status before it is reported, on simulated hosts. */
   amendStatus?: (status: NodeStatus) => NodeStatus;
   /** Counts Pods by reported phase; absent: not counted. */

@@ -15,6 +15,7 @@ import type { Clock } from '../../shared/process/time/clock.js';
 import type { FindConfig } from '../decisions/container-spec/config-lookup.js';
 import { afterHandoverAcknowledged, podsNeededBy } from '../decisions/handovers/assigned-pod-handover.js';
 import { openHandoverOf } from '../decisions/handovers/handover-record.js';
+import { LOCK_OVERRIDDEN } from '../decisions/handovers/handover-step.js';
 import type { AssignedPod } from '../decisions/pods/assigned-pod.js';
 import type { DesiredCache } from '../desired/desired-cache.js';
 import type { CoordinatorTime } from '../handovers/coordinator-time.js';
@@ -85,7 +86,7 @@ export function createAgentHandovers(options: AgentHandoversOptions): AgentHando
       workers.update([oldUid, successor.uid], []);
       confirmations.reconcile();
     },
-    onOverridden: warn('UpdateLockOverridden'),
+    onOverridden: warn(LOCK_OVERRIDDEN),
     log,
   });
   return {

@@ -5,8 +5,10 @@ import type { ConfigReference } from '../../shared/kube/pods/config-reference.js
 import type { PodReport, RemovedPod, ReportedEvent } from '../../shared/link/messages/link-messages.js';
 import { hostIsolation } from '../decisions/admission/host-isolation.js';
 import type { ClusterDnsState } from '../decisions/container-spec/dns-resolver.js';
+import { JobRuns } from '../desired/job-runs.js';
 import type { ClusterDns } from '../dns/cluster-dns-server.js';
 import type { CoordinatorTime } from '../handovers/coordinator-time.js';
+import { NO_UPDATE_LOCK } from '../handovers/update-lock.js';
 import type { ImagePuller } from '../images/image-puller.js';
 import type { Outbox } from '../link/outbox.js';
 import type { ProbeCounts } from '../metrics/probe-counts.js';
@@ -88,6 +90,8 @@ export function createAgentWorkers(
     clock,
     wallClock: deps.wallClock,
     coordinatorNow: () => deps.coordinatorTime.now(),
+    askUpdateLock: (query) => (deps.updateLock ?? NO_UPDATE_LOCK).ask(query),
+    jobRuns: deps.jobRuns ?? JobRuns.inMemory(deps.log),
     log: deps.log.child({ component: 'pods' }),
     facts: hostFacts(deps, node, clusterDns),
   });

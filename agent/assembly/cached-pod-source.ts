@@ -39,6 +39,14 @@ export function createCachedPodSource(cache: DesiredCache, clock: Clock): PodSou
         .put(afterContainersRemoved(assigned), ...startable(assigned, hasContainers))
         .catch(() => undefined);
     },
+    markLocked: (uid) => {
+      const assigned = cache.get(uid);
+      if (assigned?.lockedSince !== undefined) return assigned.lockedSince;
+      const lockedSince = clock.now();
+      // If the write fails, a restart of the agent extends the lock's time limit.
+      if (assigned) cache.put({ ...assigned, lockedSince }).catch(() => undefined);
+      return lockedSince;
+    },
     markRevertCleared: async (uid) => {
       const assigned = cache.get(uid);
       // If the write fails, the next agent clears the Pod again.

@@ -2,6 +2,7 @@
 import { toTimestamp } from '../../shared/kube/objects/meta.js';
 import type { Pod, PodStatus } from '../../shared/kube/pods/pod-types.js';
 import { podStatus } from '../decisions/pods/agent-pod-status.js';
+import { lostRunPhase } from '../decisions/pods/lost-job-run.js';
 import { containerRole } from '../decisions/pods/pod-containers.js';
 import { type PodEvent, statusEvents } from '../decisions/pods/pod-status-events.js';
 import type { PodView } from '../decisions/pods/pod-view.js';
@@ -18,7 +19,12 @@ export class PodReporter {
 
   /** Returns true if the last reported phase is final. */
   get isFinished(): boolean {
-    return this.#reported?.phase === 'Succeeded' || this.#reported?.phase === 'Failed';
+    return this.finishedAs !== undefined;
+  }
+
+  get finishedAs(): 'Succeeded' | 'Failed' | undefined {
+    const phase = this.#reported?.phase;
+    return phase === 'Succeeded' || phase === 'Failed' ? phase : undefined;
   }
 
   /** Reports the Pod's status as the view shows it, unless it equals the last report. */
@@ -26,6 +32,8 @@ export class PodReporter {
     const { pod } = view;
     // Keep the container statuses of an evicted Pod after its containers were removed.
     if (view.terminal && view.containers.length === 0 && this.#reported?.phase === 'Failed') return;
+    // Keep those of a job's Pod whose containers were pruned: the coordinator may not have counted its end.
+    if (this.isFinished && !view.terminal && lostRunPhase(view)) return;
     const { engine, hostIP } = this.#deps.facts();
     const status = podStatus(view, {
       engine,

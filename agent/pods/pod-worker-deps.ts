@@ -8,8 +8,9 @@ import type { HostIsolation } from '../decisions/admission/host-isolation.js';
 import type { FindConfig } from '../decisions/container-spec/config-lookup.js';
 import type { ResolverSources } from '../decisions/container-spec/dns-resolver.js';
 import type { Pressure } from '../decisions/eviction/eviction-thresholds.js';
+import type { ActiveUpdateLock } from '../decisions/handovers/handover-step.js';
 import type { AssignedPod } from '../decisions/pods/assigned-pod.js';
-import type { PodTermination } from '../decisions/pods/pod-view.js';
+import type { JobRunState, PodTermination } from '../decisions/pods/pod-view.js';
 import type { ProbeKind, ProbeResult } from '../decisions/probes/probe-state.js';
 import type { ImagePuller } from '../images/image-puller.js';
 import type { ProbeHandlers } from '../probes/probe-handlers.js';
@@ -57,6 +58,8 @@ export interface PodSource {
   forget(assigned: AssignedPod, hasContainers: (uid: string) => boolean): void;
   /** Records that the containers of a stopping Pod are gone, which lets waiting Pods start. */
   markContainersRemoved(uid: string, hasContainers: (uid: string) => boolean): void;
+  /** Records that an update lock delays the start of the Pod. Returns since when, by the host's monotonic clock. */
+  markLocked(uid: string): number;
   /** Records that a reverting Pod's containers are gone. Resolves with the Pod to run now, once it is on disk. */
   markRevertCleared(uid: string): Promise<AssignedPod | undefined>;
 }
@@ -104,6 +107,19 @@ export interface PodWorkerDeps {
   wallClock: Pick<Clock, 'now'>;
   /** Returns the coordinator's time; undefined if none was received since the host booted. */
   coordinatorNow(): number | undefined;
+  /** Queries the host's update lock. Resolves with undefined if these images of the Pod may start. */
+  askUpdateLock(query: {
+    namespace: string;
+    pod: string;
+    images: string[];
+  }): Promise<ActiveUpdateLock | undefined>;
+  /** What this host did for Pods of DaemonJobs. */
+  jobRuns: {
+    get(podUid: string): JobRunState | undefined;
+    /** Resolves when the state survives a power cut. */
+    set(podUid: string, state: JobRunState): Promise<void>;
+    forget(podUid: string): void;
+  };
   log: Logger;
   facts(): HostFacts;
 }

@@ -1,4 +1,5 @@
 /** Reconciles one Pod on this host: inspect, decide, perform one step, repeat. It survives being killed at any line. */
+import { countedPhaseOf } from '../../shared/kube/daemonjobs/daemonjob-types.js';
 import { backoffMs } from '../../shared/kube/objects/backoff.js';
 import type { HostPort } from '../../shared/kube/pods/host-ports.js';
 import type { Timer } from '../../shared/process/time/clock.js';
@@ -7,21 +8,23 @@ import { isCritical } from '../decisions/admission/pod-priority.js';
 import type { HostCapacity } from '../decisions/admission/resource-admission.js';
 import { endedEphemerals } from '../decisions/containers/ephemeral-record.js';
 import { confirmationOf } from '../decisions/handovers/assigned-pod-handover.js';
+import { LOCK_OVERRIDDEN } from '../decisions/handovers/handover-step.js';
 import {
   type AssignedPod,
   desiredPodState,
   isStopping,
   isUnassigned,
 } from '../decisions/pods/assigned-pod.js';
+import { isJobPod } from '../decisions/pods/lost-job-run.js';
 import { nextAction } from '../decisions/pods/pod-next-action.js';
 import type { PodEvent } from '../decisions/pods/pod-status-events.js';
 import type { NextAction } from '../decisions/pods/pod-step-types.js';
 import type { PodView } from '../decisions/pods/pod-view.js';
 import { podAddress } from '../decisions/pods/sandbox-need.js';
-import type { StartGate } from '../decisions/pods/start-gate.js';
+import type { DelayingLock, StartGate } from '../decisions/pods/start-gate.js';
 import type { ProbeKind } from '../decisions/probes/probe-state.js';
 import { localStateAfterProbe, wantedProbes } from '../decisions/probes/wanted-probes.js';
-import type { ObservedContainer } from '../runtime/runtime-driver.js';
+import { type ObservedContainer, SANDBOX } from '../runtime/runtime-driver.js';
 import { PodProbes } from './pod-probe-runner.js';
 import { PodReporter } from './pod-reporter.js';
 import type { PodWorkerDeps } from './pod-worker-deps.js';
@@ -49,7 +52,9 @@ interface PodSiblings {
   /** Ends the victims. Resolves once their end is on disk; rejects if it could not be written. */
   preempt(assigned: AssignedPod, victims: readonly string[]): Promise<void>;
   /** Returns whether a Pod of a DaemonJob may start now, or undefined for other Pods. */
-  startGateFor(assigned: AssignedPod): StartGate | undefined;
+  startGateFor(assigned: AssignedPod, lock: DelayingLock | undefined): StartGate | undefined;
+  /** Queries the host's update lock. Undefined: the start of this Pod does not depend on it now. */
+  updateLockFor(assigned: AssignedPod): Promise<DelayingLock | undefined> | undefined;
   /** Ends earlier runs that this Pod replaces. */
   replace(victims: readonly string[]): void;
   /** Called if this host may not run the Pod. */
@@ -234,7 +239,14 @@ export class PodWorker {
       this.#observed = await this.#inspect(assigned);
     }
     const containers = this.#observed;
-    const view = this.#view(assigned, containers);
+    const asked = this.#isGated(assigned, containers) ? this.#siblings.updateLockFor(assigned) : undefined;
+    const lock = asked && (await asked);
+    if (asked && (this.#assigned !== assigned || this.#isStale)) {
+      // Nothing starts from facts that changed during the query.
+      this.#pending = true;
+      return;
+    }
+    const view = this.#view(assigned, containers, lock);
     const action = nextAction(view);
     if (this.#isPredicted && !this.#isStartOfPredicted(action)) return;
     if (!this.#isPredicted) this.#report(assigned, view);
@@ -242,11 +254,17 @@ export class PodWorker {
     this.#waitsForPredecessor = view.waitsForPredecessor;
     this.#waitsForStart = view.startGate?.kind === 'wait';
     // Before the next line that waits: two new Pods must not both count on the same resources.
-    if (action.kind === 'admit') this.#isAdmitted = true;
+    if (action.kind === 'admit') {
+      this.#isAdmitted = true;
+      this.#reportOverriddenLock(view);
+    }
     this.#isPredicted = false;
     const podIP = podAddress(view, this.#deps.facts().hostIP) ?? '';
     this.#probes.follow(wantedProbes(view), podIP);
     this.#deps.log.debug({ uid: assigned.uid, name: assigned.pod.metadata.name, action }, 'next action');
+    // On disk before the start: a power cut after it must not start the Pod again.
+    if (action.kind === 'start-container' && action.container !== SANDBOX && isJobPod(assigned.pod))
+      if (!this.#deps.jobRuns.get(assigned.uid)) await this.#deps.jobRuns.set(assigned.uid, 'started');
     const effect = await this.#steps.perform(action, { assigned, containers, podIP });
     if (effect === 'engine') this.#isStale = true;
     if (typeof effect === 'object') this.#predict(effect.created);
@@ -291,14 +309,29 @@ export class PodWorker {
     this.#wake();
   }
 
-  #view(assigned: AssignedPod, containers: readonly ObservedContainer[]): PodView {
+  /** A Pod that was admitted has passed its start time; its deadline must not stop it between two steps. */
+  #isGated(assigned: AssignedPod, containers: readonly ObservedContainer[]): boolean {
+    return containers.length === 0 && !this.#isAdmitted && !assigned.terminal && !isStopping(assigned);
+  }
+
+  #reportOverriddenLock({ startGate }: PodView): void {
+    if (startGate?.kind !== 'open' || startGate.overridden === undefined) return;
+    this.emitEvent({ type: 'Warning', reason: LOCK_OVERRIDDEN, message: startGate.overridden });
+  }
+
+  #view(
+    assigned: AssignedPod,
+    containers: readonly ObservedContainer[],
+    lock: DelayingLock | undefined,
+  ): PodView {
     const { bootMark, engineUpSince, isolation, pressures = [] } = this.#deps.facts();
     const isNew = containers.length === 0;
     const { handover } = assigned;
-    // A Pod that was admitted has passed its start time; its deadline must not stop it between two steps.
-    const isGated = isNew && !this.#isAdmitted && !assigned.terminal && !isStopping(assigned);
-    const gate = isGated ? this.#siblings.startGateFor(assigned) : undefined;
+    const gate = this.#isGated(assigned, containers)
+      ? this.#siblings.startGateFor(assigned, lock)
+      : undefined;
     const isConfirmed = confirmationOf(assigned);
+    const jobRun = isJobPod(assigned.pod) ? this.#deps.jobRuns.get(assigned.uid) : undefined;
     return {
       pod: assigned.pod,
       desired: desiredPodState(assigned),
@@ -319,6 +352,7 @@ export class PodWorker {
         !isStopping(assigned) && { capacity: this.#siblings.capacityFor(assigned) }),
       ...(assigned.terminal && { terminal: assigned.terminal }),
       ...(gate && { startGate: gate }),
+      ...(jobRun && { jobRun }),
       // Never hold back a Pod that is running. An exited container proves nothing: it may have run before this host
       // learned of the Pod's predecessor. After a power cut a stale cache can restart the predecessor, and both would
       // run.
@@ -341,12 +375,15 @@ export class PodWorker {
     const ended = endedEphemerals(view, this.#deps.facts().engine);
     for (const [id, record] of ended) this.#state.recordEphemeral(id, record);
     this.#reporter.status(view);
+    const phase = this.#reporter.finishedAs;
+    if (view.jobRun === 'started' && phase) void this.#deps.jobRuns.set(assigned.uid, phase);
   }
 
   /** Waits for a time or an event after the last possible step. */
   async #settle(assigned: AssignedPod, action: NextAction): Promise<void> {
     this.#isFinished = action.kind === 'finish' && isStopping(assigned);
     if (action.kind === 'finish') {
+      if (isUnassigned(assigned) && countedPhaseOf(assigned.pod)) this.#deps.jobRuns.forget(assigned.uid);
       // A reverting Pod has stopped only temporarily. The end of an unassigned Pod is not reported: a late report could
       // be taken for the end of the same Pod assigned again after its Node returned.
       if (isStopping(assigned) && !isUnassigned(assigned)) this.#reporter.removed(assigned.pod);

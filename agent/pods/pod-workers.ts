@@ -22,10 +22,11 @@ import {
 } from '../decisions/pods/assigned-pod.js';
 import { runsForController } from '../decisions/pods/orphaned-containers.js';
 import { DEADLINE_EXCEEDED } from '../decisions/pods/pod-completion.js';
+import { podImages } from '../decisions/pods/pod-containers.js';
 import { isPredecessor, keepsPortFrom } from '../decisions/pods/pod-predecessors.js';
 import type { PodEvent } from '../decisions/pods/pod-status-events.js';
 import type { PodTermination } from '../decisions/pods/pod-view.js';
-import { type StartGate, startGate } from '../decisions/pods/start-gate.js';
+import { type DelayingLock, type StartGate, startGate } from '../decisions/pods/start-gate.js';
 import type { RuntimeEvent } from '../runtime/runtime-driver.js';
 import { HostResources } from './host-resources.js';
 import { OrphanedPods } from './orphaned-pods.js';
@@ -211,7 +212,8 @@ export class PodWorkers {
       hostPortsInUse: (own) => this.#takenPorts(own),
       capacityFor: (own) => this.#resources.capacityFor(own),
       preempt: (own, victims) => this.#resources.preempt(own, victims),
-      startGateFor: (own) => this.#startGateFor(own),
+      startGateFor: (own, lock) => this.#startGateFor(own, lock),
+      updateLockFor: (own) => this.#updateLockFor(own),
       replace: (victims) => this.#replace(victims),
       onFinished: (own) => this.#onFinished(own),
       onRejected: (own, rejection) => this.#reject(own, rejection),
@@ -221,12 +223,26 @@ export class PodWorkers {
     worker.requestReconcile();
   }
 
-  #startGateFor(own: AssignedPod): StartGate | undefined {
+  #startGateFor(own: AssignedPod, lock: DelayingLock | undefined): StartGate | undefined {
     const rules = startRulesOf(own.pod);
     if (!rules) return undefined;
-    const { wallClock, coordinatorNow } = this.#deps;
+    const { wallClock, coordinatorNow, clock } = this.#deps;
     const others = rules.series ? seriesPods(own, this.#workers.values()) : [];
-    return startGate({ rules, wallMs: wallClock.now(), coordinatorMs: coordinatorNow(), others });
+    return startGate({
+      ...{ rules, wallMs: wallClock.now(), coordinatorMs: coordinatorNow(), others },
+      ...{ lock, now: clock.now() },
+    });
+  }
+
+  /** Queries the lock only if nothing else keeps the Pod from starting: a local program may answer for this moment. */
+  #updateLockFor(own: AssignedPod): Promise<DelayingLock | undefined> | undefined {
+    if (startRulesOf(own.pod)?.maxLockSeconds === undefined) return undefined;
+    if (this.#startGateFor(own, undefined)?.kind !== 'open') return undefined;
+    const { namespace = '', name } = own.pod.metadata;
+    const query = { namespace, pod: name, images: podImages(own.pod) };
+    return this.#deps
+      .askUpdateLock(query)
+      .then((lock) => lock && { ...lock, since: this.#source.markLocked(own.uid) });
   }
 
   #replace(victims: readonly string[]): void {

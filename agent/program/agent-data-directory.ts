@@ -34,6 +34,11 @@ export function coordinatorTimePath(dataDir: string): string {
   return join(dataDir, 'coordinator-time.json');
 }
 
+/** What the host did for Pods of DaemonJobs. */
+export function jobRunsPath(dataDir: string): string {
+  return join(dataDir, 'job-runs.json');
+}
+
 /** Disk space reserved for the agent. */
 export function reservePath(dataDir: string): string {
   return join(dataDir, 'reserve');

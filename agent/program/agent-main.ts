@@ -106,12 +106,12 @@ async function startWith(start: AgentStart): Promise<RunningComponents | undefin
   if (!joined) return undefined;
   const { identity, certificates, server, post, releases } = await openIdentity(joined, start);
   const { addresses, clusterUID } = identity;
-  const { reserve, cache, config } = await openDesired(dataDir, clock, log.child({ component: 'desired' }));
+  const { reserve, ...stored } = await openDesired(dataDir, clock, log.child({ component: 'desired' }));
   const { engine, podLogs } = openEngine(start, runtime, clusterUID);
   const metrics = new AgentMetrics(systemClock.now());
   const driver = metrics.operations.instrument(upgrades.driver(engine, releases));
   const { heardTime, journal } = await openTimes(dataDir, bootMark, clock, log);
-  const facts = () => agentFacts(agent, nodeName, cache.size, podLogs);
+  const facts = () => agentFacts(agent, nodeName, stored.cache.size, podLogs);
   const page = (): string => agentMetricsText(metrics.values(facts()));
   const port = createKubeletPort({ ...start, engine: runtime.name, identity, post }, () => agent);
   const agent: Agent = createAgent({
@@ -121,8 +121,7 @@ async function startWith(start: AgentStart): Promise<RunningComponents | undefin
     ...(port ? { serving: port.certificate } : {}),
     driver,
     engine: runtime.name,
-    cache,
-    config,
+    ...stored,
     ...filesOf(settings, runtime),
     api: { askToken: podTokenRequester(post), server, ca: () => identity.ca },
     isolation: isolationSettingsOf(settings, policy),
@@ -146,7 +145,7 @@ async function startWith(start: AgentStart): Promise<RunningComponents | undefin
       ...stoppedAtEnd({ 'run marker': { stop: () => marker.markStopped() }, upgrades }),
       ...closedAtEnd({ runtime, driver }),
       ...stoppedAtEnd({ ...(podLogs && { 'pod logs': podLogs }), reserve }),
-      ...flushedAtEnd({ addresses, cache, journal, config }),
+      ...flushedAtEnd({ addresses, journal, ...stored }),
       ...stoppedAtEnd({ certificates }),
       ...metricsComponents(settings, page),
       ...(port ? [port] : []),

@@ -9,6 +9,7 @@ import { DesiredCache } from '../desired/desired-cache.js';
 import { DiskReserve } from '../desired/disk-reserve.js';
 import { durableFile } from '../desired/durable-file.js';
 import { loadHostKey } from '../desired/host-key.js';
+import { JobRuns } from '../desired/job-runs.js';
 import { findTpmSealer } from '../desired/tpm-sealer.js';
 import { type BootClock, CoordinatorTime } from '../handovers/coordinator-time.js';
 import { EventJournal } from '../link/event-journal.js';
@@ -19,6 +20,7 @@ import {
   configDirectory,
   coordinatorTimePath,
   hostKeyPath,
+  jobRunsPath,
   journalPath,
   reservePath,
   serviceTablePath,
@@ -58,7 +60,8 @@ export async function openDesired(dataDir: string, clock: Clock, log: Logger) {
   const cache = await DesiredCache.open(reserve.withReserve(durableFile(cachePath(dataDir))), clock, log);
   const box = new AtRestCipher(await loadHostKey(hostKeyPath(dataDir), await findTpmSealer(), log));
   const config = await ConfigCache.open({ directory: configDirectory(dataDir), cipher: box }, log);
-  return { reserve, cache, config };
+  const jobRuns = await JobRuns.open(durableFile(jobRunsPath(dataDir)), log);
+  return { reserve, cache, config, jobRuns };
 }
 
 /** Resolves with the stored Services. Containers of a hollow engine have no network, so their host serves none. */

@@ -16,8 +16,11 @@ interface JobButtonsProps {
 export function JobButtons({ resource, namespace, name, actions }: JobButtonsProps) {
   const [selected, setSelected] = useState<JobAction>();
   const about = { group: 'fleet.everynode.dev', resource, namespace };
+  const patch = useIsAllowed({ ...about, verb: 'patch' });
+  const patchRollouts = useIsAllowed({ ...about, resource: 'rollouts', verb: 'patch' });
   const may = {
-    patch: useIsAllowed({ ...about, verb: 'patch' }),
+    patch,
+    steer: patch && patchRollouts,
     delete: useIsAllowed({ ...about, verb: 'delete' }),
   };
   const allowed = actions.filter(({ verb }) => may[verb]);

@@ -15,7 +15,8 @@ export interface JobAction {
   command: string;
   /** True if an operator most likely wants it. */
   isMain?: boolean;
-  verb: 'patch' | 'delete';
+  /** What the user must be allowed to do. `steer`: also to patch the Rollout of this name. */
+  verb: 'patch' | 'steer' | 'delete';
   perform: () => Promise<void>;
 }
 
@@ -101,7 +102,7 @@ function steering(job: DaemonJob, verb: SteeringVerb, wave: string, consequence:
     isMain: verb === 'approve',
     consequence,
     command: `kubectl -n ${namespace} annotate daemonjob ${name} --overwrite ${key}=${value}`,
-    verb: 'patch',
+    verb: 'steer',
     perform: () => patch('daemonjobs', job, { metadata: { annotations: { [key]: value } } }),
   };
 }

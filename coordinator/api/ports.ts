@@ -187,6 +187,8 @@ interface JobHostsQuery {
   /** Selects the hosts after this one, by state and name. */
   after?: { state: JobHostState; node: string };
   limit: number;
+  /** Selects this host alone. */
+  node?: string;
   /** Adds the names of all hosts to the states. */
   withNames: boolean;
 }

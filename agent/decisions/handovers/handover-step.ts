@@ -32,6 +32,9 @@ export type HandoverStep =
   | { kind: 'begin'; overridden?: string }
   | { kind: 'wait'; reason: HandoverBlockReason; message: string; againMs?: number };
 
+/** Event of a Pod that replaced another one, or started, in spite of an update lock. */
+export const LOCK_OVERRIDDEN = 'UpdateLockOverridden';
+
 /** Interval of queries of a held update lock. */
 const LOCK_POLL_MS = 2_000;
 
@@ -66,8 +69,18 @@ export function windowWait(
   return { ...wait, message, againMs: next - hubTime };
 }
 
+/** Inputs of the decision about a local update lock. */
+interface LockFacts extends Pick<HandoverFacts, 'updateLock' | 'lockedSince' | 'now'> {
+  handover: Pick<HostHandover, 'maxLockSeconds' | 'forcedBy'>;
+}
+
 /** Returns undefined unless a lock is held, allowed, and not held for too long. */
-function lockWait({ handover, updateLock, lockedSince, now }: HandoverFacts): HandoverStep | undefined {
+export function lockWait({
+  handover,
+  updateLock,
+  lockedSince,
+  now,
+}: LockFacts): (HandoverStep & { kind: 'wait'; againMs: number }) | undefined {
   if (!updateLock || handover.maxLockSeconds === undefined || handover.forcedBy !== undefined)
     return undefined;
   const leftMs = (lockedSince ?? now) + handover.maxLockSeconds * 1000 - now;
@@ -77,7 +90,9 @@ function lockWait({ handover, updateLock, lockedSince, now }: HandoverFacts): Ha
 }
 
 /** Returns the note about an overridden lock, for an Event. */
-function overriding({ handover, updateLock }: HandoverFacts): { overridden?: string } {
+export function overriding({ handover, updateLock }: Pick<LockFacts, 'handover' | 'updateLock'>): {
+  overridden?: string;
+} {
   if (!updateLock || handover.maxLockSeconds === undefined) return {};
   if (handover.forcedBy !== undefined)
     return { overridden: `${updateLock.reason}; overridden by ${handover.forcedBy}` };

@@ -2,7 +2,6 @@
  * Derives the Pod's status from its containers (pkg/kubelet/kubelet_pods.go generateAPIPodStatus, status/generate.go).
  */
 
-import { WAITS_FOR_START } from '../../../shared/kube/daemonjobs/daemonjob-start.js';
 import {
   CONFIRMED_CONDITION,
   HANDOVER_CONDITION,
@@ -20,6 +19,7 @@ import { readySince, upSince } from '../containers/container-local-state.js';
 import { containerStatus } from '../containers/container-status.js';
 import { lostEphemeral, lostStatus } from '../containers/ephemeral-record.js';
 import { currentInitIndex } from './init-progress.js';
+import { LOST_RUN, lostRunPhase } from './lost-job-run.js';
 import {
   containerRole,
   ephemeralContainersOf,
@@ -59,6 +59,7 @@ export function podStatus(view: PodView, context: PodStatusContext): PodStatus {
   return {
     phase,
     ...(terminal && phase === 'Failed' && { reason: terminal.reason, message: terminal.message }),
+    ...(!terminal && phase === 'Failed' && lostRunPhase(view) && LOST_RUN),
     conditions: podConditions(view, context, phase, statuses),
     ...(context.hostIP ? { hostIP: context.hostIP, hostIPs: [{ ip: context.hostIP }] } : {}),
     ...(podIP ? { podIP, podIPs: [{ ip: podIP }] } : {}),
@@ -147,7 +148,7 @@ function startableCondition({ containers, waitsForPredecessor, startGate }: PodV
     return { status: 'False', reason: WAITS_FOR_PREDECESSOR, message: 'its predecessor has not ended' };
   }
   if (running.length === 0 && startGate?.kind === 'wait')
-    return { status: 'False', reason: WAITS_FOR_START, message: startGate.message };
+    return { status: 'False', reason: startGate.reason, message: startGate.message };
   if (running.length === 0) return { status: 'False' };
   const since = Math.min(...running.map(({ startedAt, createdAt }) => startedAt ?? createdAt));
   return { status: 'True', lastTransitionTime: toTimestamp(since) };

@@ -18,6 +18,7 @@ import { lostEphemeral } from '../containers/ephemeral-record.js';
 import { restartsAfter } from '../containers/restart-policy.js';
 import { pressureRejection } from '../eviction/pressure-admission.js';
 import { currentInitIndex } from './init-progress.js';
+import { lostRunPhase } from './lost-job-run.js';
 import { activeDeadline, isPodFinished } from './pod-completion.js';
 import { ephemeralContainersOf, initContainersOf, isSidecar } from './pod-containers.js';
 import type { NextAction, StopReason } from './pod-step-types.js';
@@ -35,6 +36,7 @@ export function nextAction(view: PodView): NextAction {
   if (view.terminal) return nextTerminalAction(view, view.terminal);
   // Its containers may be pruned from the engine. A job that succeeded must not run again.
   if (countedPhaseOf(view.pod) && runningOf(view).length === 0) return superseded(view) ?? WAIT;
+  if (lostRunPhase(view)) return nextFinishedAction(view);
   if (view.waitsForPredecessor || isPhaseOrdered(view)) return superseded(view) ?? WAIT;
   const isNew = view.containers.length === 0;
   // Before admission: a Pod that starts tonight needs nothing of the host now.
@@ -48,19 +50,18 @@ export function nextAction(view: PodView): NextAction {
 
 function gateStep(view: PodView): NextAction | undefined {
   const { startGate: gate, now, pod } = view;
-  if (!gate || gate.kind === 'open') return undefined;
+  if (!gate || (gate.kind === 'open' && !gate.pullsFirst)) return undefined;
   const rejection = policyRejection(pod, view.isolation);
   if (rejection) return { kind: 'reject', rejection };
   if (gate.kind === 'missed') return { kind: 'reject', rejection: gate.rejection };
-  if (gate.replaces.length > 0) return { kind: 'replace', victims: gate.replaces };
+  if (gate.kind === 'wait' && gate.replaces.length > 0) return { kind: 'replace', victims: gate.replaces };
   // The host may be offline when the time comes, so it gets the images before.
   const images = [...initContainersOf(pod), ...pod.spec.containers].map((each) => imageStep(view, each));
   const pull = images.find((step) => step !== undefined && step.kind !== 'wait');
   if (pull) return pull;
-  return earliest([
-    ...images.filter((step) => step !== undefined),
-    { kind: 'wait', until: now + gate.againMs },
-  ]);
+  const pulls = images.filter((step) => step !== undefined);
+  if (gate.kind === 'open') return pulls.length > 0 ? earliest(pulls) : undefined;
+  return earliest([...pulls, { kind: 'wait', until: now + gate.againMs }]);
 }
 
 /** Interval of checks whether other Pods have released their resources, ms. */

@@ -6,6 +6,7 @@ import type {
   PodPhase,
   PodStatus,
 } from '../../../shared/kube/pods/pod-types.js';
+import { lostRunPhase } from './lost-job-run.js';
 import { initContainersOf, isSidecar } from './pod-containers.js';
 import type { PodView } from './pod-view.js';
 
@@ -29,6 +30,8 @@ export function podPhase(view: PodView, statuses: Statuses): PodPhase {
     ? undefined
     : countedPhaseOf(view.pod);
   if (counted) return counted;
+  const lost = view.terminal ? undefined : lostRunPhase(view);
+  if (lost) return lost;
   if (view.terminal && !view.containers.some(({ state }) => state === 'running')) return 'Failed';
   const init = initPhase(view, statuses);
   if (init) return init;

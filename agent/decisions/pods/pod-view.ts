@@ -96,6 +96,9 @@ export interface PodProgress {
   failures: Readonly<Record<string, StepFailure>>;
 }
 
+/** What a host did for a Pod of a DaemonJob: it started a container, and the Pod ended. */
+export type JobRunState = 'started' | 'Succeeded' | 'Failed';
+
 /** Input of `nextAction` and `podStatus`. `now` and all times in ms since the epoch, by the host's clock. */
 export interface PodView {
   pod: Pod;
@@ -123,6 +126,8 @@ export interface PodView {
   capacity?: HostCapacity;
   /** Whether a Pod of a DaemonJob may start. Absent: it has started, or starts at once. */
   startGate?: StartGate;
+  /** What this host did for a Pod of a DaemonJob. Absent: it has started no container of the Pod. */
+  jobRun?: JobRunState;
   /** True while a predecessor's containers still run: the Pod must not start. */
   waitsForPredecessor: boolean;
   /** Whether the Pod has proved itself after a handover; absent: it never had to. */

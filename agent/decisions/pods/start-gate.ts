@@ -1,8 +1,18 @@
-/** Whether a host may start a Pod of a DaemonJob now: by its start time, its windows, and other runs of its series. */
-import { MISS_SCHEDULE, REPLACED, type StartRules } from '../../../shared/kube/daemonjobs/daemonjob-start.js';
+/**
+ * Whether a host may start a Pod of a DaemonJob now: by its start time, its windows, other runs of its series, and an
+ * update lock on the host.
+ */
+import {
+  MISS_SCHEDULE,
+  REPLACED,
+  type StartRules,
+  type StartWaitReason,
+  UPDATE_LOCKED,
+  WAITS_FOR_START,
+} from '../../../shared/kube/daemonjobs/daemonjob-start.js';
 import { toTimestamp } from '../../../shared/kube/objects/meta.js';
 import type { Rejection } from '../admission/pod-admission.js';
-import { windowWait } from '../handovers/handover-step.js';
+import { type ActiveUpdateLock, lockWait, overriding, windowWait } from '../handovers/handover-step.js';
 
 /**
  * A Pod of another run of the same CronDaemonJob on this host. `ending`: the host is ending it. `uninspected`: this agent
@@ -23,12 +33,31 @@ export interface StartFacts {
   /** The coordinator's time; undefined if none was received since the host booted. */
   coordinatorMs: number | undefined;
   others: readonly SeriesPod[];
+  /** Undefined: no update lock is held, or it was not queried because something else keeps the Pod from starting. */
+  lock: DelayingLock | undefined;
+  /** By the host's monotonic clock. */
+  now: number;
 }
 
-/** `wait`: after how many ms to check again, and the Pods to end before. `missed`: the Pod never starts. */
+/** An update lock that is held, and since when it delays the Pod, by the host's monotonic clock. */
+export interface DelayingLock extends ActiveUpdateLock {
+  since: number;
+}
+
+/**
+ * `open`: with a note about an overridden update lock, for an Event. `pullsFirst`: the lock is queried again once the
+ * images are there, because a pull can take longer than a lock is free. `wait`: after how many ms to check again, and the
+ * Pods to end before. `missed`: the Pod never starts.
+ */
 export type StartGate =
-  | { kind: 'open' }
-  | { kind: 'wait'; message: string; againMs: number; replaces: readonly string[] }
+  | { kind: 'open'; pullsFirst?: true; overridden?: string }
+  | {
+      kind: 'wait';
+      reason: StartWaitReason;
+      message: string;
+      againMs: number;
+      replaces: readonly string[];
+    }
   | { kind: 'missed'; rejection: Rejection };
 
 /** Longest wait without a check, so that a step of the host's clock is noticed. */
@@ -36,8 +65,12 @@ const LONGEST_WAIT_MS = 30_000;
 /** Interval of checks whether another run has ended. */
 const RUN_POLL_MS = 1_000;
 
-/** The start time and the deadline follow the host's wall clock, because the host may be offline for days. */
-export function startGate({ rules, wallMs, coordinatorMs, others }: StartFacts): StartGate {
+/**
+ * The start time and the deadline follow the host's wall clock, because the host may be offline for days. The update lock
+ * is checked last, like that of a handover.
+ */
+export function startGate(facts: StartFacts): StartGate {
+  const { rules, wallMs, coordinatorMs, others } = facts;
   const { at, before, windows } = rules;
   const atMs = at === undefined ? Number.NEGATIVE_INFINITY : Date.parse(at);
   if (wallMs < atMs) return wait(`starts at ${at}`, atMs - wallMs);
@@ -47,15 +80,32 @@ export function startGate({ rules, wallMs, coordinatorMs, others }: StartFacts):
   }
   const blocked = otherRuns(rules, atMs, others);
   if (blocked) return blocked;
-  if (!windows) return { kind: 'open' };
+  if (!windows) return lockGate(facts);
   if (coordinatorMs === undefined)
     return wait('the host has not received the time from the coordinator since it booted', LONGEST_WAIT_MS);
   const closed = windowWait(windows, coordinatorMs);
-  return closed ? wait(closed.message, closed.againMs ?? LONGEST_WAIT_MS) : { kind: 'open' };
+  return closed ? wait(closed.message, closed.againMs ?? LONGEST_WAIT_MS) : lockGate(facts);
 }
 
-function wait(message: string, againMs: number, replaces: readonly string[] = []): StartGate {
-  return { kind: 'wait', message, againMs: Math.min(againMs, LONGEST_WAIT_MS), replaces };
+function lockGate({ rules: handover, lock: updateLock, now }: StartFacts): StartGate {
+  const locked = lockWait({ handover, updateLock, lockedSince: updateLock?.since, now });
+  const pulls = handover.maxLockSeconds !== undefined && { pullsFirst: true as const };
+  if (!locked) return { kind: 'open', ...pulls, ...overriding({ handover, updateLock }) };
+  return { ...wait(locked.message, locked.againMs), reason: UPDATE_LOCKED };
+}
+
+function wait(
+  message: string,
+  againMs: number,
+  replaces: readonly string[] = [],
+): StartGate & { kind: 'wait' } {
+  return {
+    kind: 'wait',
+    reason: WAITS_FOR_START,
+    message,
+    againMs: Math.min(againMs, LONGEST_WAIT_MS),
+    replaces,
+  };
 }
 
 function otherRuns({ series }: StartRules, at: number, others: readonly SeriesPod[]): StartGate | undefined {

@@ -1,6 +1,6 @@
 /**
- * `GET …/namespaces/NS/daemonjobs/NAME/hosts`: counts by state, and hosts, failed ones first, filtered by `state=A,B`, paged by
- * `limit` and `continue`. With `names=true` the states contain the names of all hosts.
+ * `GET …/namespaces/NS/daemonjobs/NAME/hosts`: counts by state, and hosts, failed ones first, filtered by `state=A,B` or
+ * `node=NAME`, paged by `limit` and `continue`. With `names=true` the states contain the names of all hosts.
  * `GET …/hosts/NAME/jobs`: what one host does for the DaemonJobs that the caller may read.
  * `POST …/namespaces/NS/daemonjobpreviews`: the hosts on which a DaemonJob would run. The body is the DaemonJob. Nothing is
  * stored.
@@ -21,7 +21,7 @@ import { integerParameter, requireKnownParameters, writeOptions } from '../resou
 
 const DEFAULT_LIMIT = 100;
 const MOST = 1_000;
-const PARAMETERS = ['state', 'limit', 'continue', 'names'];
+const PARAMETERS = ['state', 'limit', 'continue', 'names', 'node'];
 const API_VERSION = `${FLEET_GROUP}/v1`;
 
 export const DAEMON_JOB_PREVIEW_RESOURCE: DiscoveredResource = {
@@ -34,10 +34,12 @@ export async function handleDaemonJobHosts({ jobHosts }: ApiDeps, request: ApiRe
   const { query } = request.info;
   requireKnownParameters(query, PARAMETERS);
   const token = query.get('continue');
+  const node = query.get('node');
   const hosts = await jobHosts.hostsOf(requestedRef(request), {
     states: statesIn(query),
     ...(token ? { after: hostAfter(token) } : {}),
     limit: Math.min(MOST, integerParameter(query, 'limit') ?? DEFAULT_LIMIT),
+    ...(node ? { node } : {}),
     withNames: query.get('names') === 'true',
   });
   return ok({ kind: 'DaemonJobHosts', apiVersion: API_VERSION, ...hosts });

@@ -7,6 +7,7 @@ import {
   daemonJobFinishedAs,
   runOf,
 } from '../../../shared/kube/daemonjobs/daemonjob-types.js';
+import type { DaemonJobHosts, JobHost } from '../../../shared/kube/fleet/daemonjob-host-types.js';
 import { controllerOf, FLEET_GROUP, type ObjectMeta } from '../../../shared/kube/objects/meta.js';
 import { EXIT_CODES, ExitError } from '../../../shared/process/exit-error.js';
 import { type ApiClient, connect } from './api-client.js';
@@ -57,6 +58,26 @@ export class DaemonJobClient {
       after = page.metadata.continue || undefined;
     }
     return found.sort((a, b) => (a.nodeName < b.nodeName ? -1 : 1));
+  }
+
+  /** Returns one page of the hosts of the job, also of those without a result. */
+  hosts(name: string, query: Readonly<Record<string, string>>): Promise<DaemonJobHosts> {
+    return this.#api.request('GET', `${this.#jobPath(name)}/hosts?${new URLSearchParams(query)}`);
+  }
+
+  /** Returns the hosts that have not started and have reported why, sorted by node. */
+  async waitingHosts(name: string): Promise<JobHost[]> {
+    const found: JobHost[] = [];
+    let after: string | undefined = '';
+    while (after !== undefined) {
+      const query = { state: 'Waiting', limit: String(PAGE), ...(after && { continue: after }) };
+      const page: DaemonJobHosts = await this.hosts(name, query);
+      found.push(
+        ...page.hosts.filter(({ reason, attempts }) => reason !== undefined && attempts === undefined),
+      );
+      after = page.continue;
+    }
+    return found;
   }
 
   /** Starts the next run on hosts that failed or were missed. `until` replaces the job's. Throws ExitError. */

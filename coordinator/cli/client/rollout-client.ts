@@ -1,5 +1,6 @@
-/** API calls of the rollout commands for one DaemonSet. */
+/** API calls of the rollout commands for one DaemonSet, and of those that also steer a DaemonJob. */
 
+import type { DaemonJob } from '../../../shared/kube/daemonjobs/daemonjob-types.js';
 import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
 import { orUndefined } from '../../../shared/kube/objects/api-status.js';
 import { FLEET_GROUP } from '../../../shared/kube/objects/meta.js';
@@ -14,6 +15,7 @@ import type { RolloutHostsDocument } from '../../api/fleet/rollout-subresources.
 import { type ApiClient, connect } from './api-client.js';
 import type { KubeconfigOptions } from './kubeconfig-choice.js';
 
+const JOB_PREFIXES = ['dj', 'daemonjob', 'daemonjobs'];
 const PREFIXES = ['ds', 'daemonset', 'daemonsets', 'daemonset.apps', 'daemonsets.apps', 'rollout', 'ro'];
 
 /** Selects the coordinator and the namespace. */
@@ -21,13 +23,19 @@ export interface RolloutOptions extends KubeconfigOptions {
   namespace?: string;
 }
 
+/** Verbs that are also annotations of a DaemonJob. */
+const JOB_VERBS: ReadonlySet<SteeringVerb> = new Set(['approve', 'promote', 'override-locks']);
+
 export class RolloutClient {
   readonly name: string;
+  /** True if the target is a DaemonJob, which has no Rollout. */
+  readonly isJob: boolean;
   readonly #api: ApiClient;
   readonly #namespace: string;
 
-  /** `target`: `ds/NAME`, `rollout/NAME` or `NAME`. Throws ExitError. */
+  /** `target`: `ds/NAME`, `rollout/NAME`, `NAME`, or `dj/NAME` for a DaemonJob. Throws ExitError. */
   constructor(target: string, { namespace, ...options }: RolloutOptions) {
+    this.isJob = JOB_PREFIXES.includes(target.split('/')[0] ?? '') && target.includes('/');
     this.name = nameIn(target);
     this.#api = connect(options);
     this.#namespace = namespace ?? this.#api.namespace;
@@ -70,13 +78,32 @@ export class RolloutClient {
     } while (after !== undefined);
   }
 
-  /** Requests an action of the rollout as the kubeconfig's user. */
+  /** Requests an action of the rollout as the kubeconfig's user. Throws ExitError. */
   async steer(verb: SteeringVerb, value: string, reason: string | undefined): Promise<void> {
+    if (this.isJob) return this.#steerJob(verb, value, reason);
     const annotations = {
       [steeringAnnotation(verb)]: value,
       ...(reason === undefined ? {} : { [REASON_ANNOTATION]: reason }),
     };
     await this.#api.request('PATCH', this.#path(this.name), { metadata: { annotations } });
+  }
+
+  /** A job keeps what it was asked for, so names are added to those that are listed. */
+  async #steerJob(verb: SteeringVerb, value: string, reason: string | undefined): Promise<void> {
+    if (!JOB_VERBS.has(verb))
+      throw new ExitError(EXIT_CODES.usage, `A DaemonJob accepts ${[...JOB_VERBS].join(', ')} only.`);
+    const ns = encodeURIComponent(this.#namespace);
+    const path = `/apis/${FLEET_GROUP}/v1/namespaces/${ns}/daemonjobs/${encodeURIComponent(this.name)}`;
+    const { metadata } = await this.#api.request<DaemonJob>('GET', path);
+    const key = steeringAnnotation(verb);
+    const names = new Set([...(metadata.annotations?.[key] ?? '').split(','), ...value.split(',')]);
+    names.delete('');
+    const annotations = {
+      [key]: [...names].join(','),
+      ...(reason === undefined ? {} : { [REASON_ANNOTATION]: reason }),
+    };
+    const { resourceVersion } = metadata;
+    await this.#api.request('PATCH', path, { metadata: { resourceVersion, annotations } });
   }
 
   async #rollout(): Promise<Rollout | undefined> {
@@ -92,6 +119,6 @@ export class RolloutClient {
 function nameIn(target: string): string {
   const [prefix = '', name, ...rest] = target.split('/');
   if (name === undefined && prefix) return prefix;
-  if (name && PREFIXES.includes(prefix) && rest.length === 0) return name;
+  if (name && [...PREFIXES, ...JOB_PREFIXES].includes(prefix) && rest.length === 0) return name;
   throw new ExitError(EXIT_CODES.usage, `"${target}" is not of the form ds/NAME.`);
 }

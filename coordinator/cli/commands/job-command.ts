@@ -11,7 +11,7 @@ import { printDocument, printLine } from '../../../shared/process/output/termina
 import { DaemonJobClient, type DaemonJobOptions } from '../client/daemonjob-client.js';
 import { addKubeconfigOptions } from '../client/kubeconfig-choice.js';
 import { durationSeconds } from '../terminal/command-options.js';
-import { jobOutcomeLine, jobProgressLine, resultTable } from '../terminal/daemonjob-text.js';
+import { jobOutcomeLine, jobProgressLine, resultTable, waitingLines } from '../terminal/daemonjob-text.js';
 import { addOutputOption, documentsIn, type OutputForm } from '../terminal/output-form.js';
 
 const POLL_MS = 1_000;
@@ -144,6 +144,8 @@ async function results(name: string, { failed, output, ...options }: ResultsOpti
   );
   if (document !== undefined) return printDocument(document);
   for (const line of resultTable(shown, { isWide: output === 'wide' })) printLine(line);
+  const waiting = failed || daemonJobFinishedAs(job) ? [] : await client.waitingHosts(name);
+  for (const line of waitingLines(waiting)) printLine(line);
   printLine(jobOutcomeLine(job));
 }
 

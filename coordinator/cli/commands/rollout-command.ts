@@ -19,8 +19,8 @@ const POLL_MS = 1_000;
 
 /** Each verb with its further arguments and its help text. */
 const VERBS: Readonly<Record<SteeringVerb, { names: 'wave' | 'node' | undefined; what: string }>> = {
-  approve: { names: 'wave', what: 'open a wave' },
-  promote: { names: 'wave', what: 'end the observation time of an open wave' },
+  approve: { names: 'wave', what: 'open a wave, also of dj/NAME' },
+  promote: { names: 'wave', what: 'end the observation time of an open wave, also of dj/NAME' },
   pause: { names: undefined, what: 'stop replacing Pods; new hosts still get Pods' },
   freeze: { names: undefined, what: 'touch nothing' },
   resume: { names: undefined, what: 'end a pause or freeze' },
@@ -31,7 +31,7 @@ const VERBS: Readonly<Record<SteeringVerb, { names: 'wave' | 'node' | undefined;
   'override-windows': { names: 'node', what: 'ignore update windows and freezes on hosts (needs --reason)' },
   'override-locks': {
     names: 'node',
-    what: 'update hosts although they hold a local update lock (needs --reason)',
+    what: 'update hosts, or start dj/NAME on them, although they hold a local update lock (needs --reason)',
   },
 };
 
@@ -99,7 +99,8 @@ async function steer(
 ): Promise<void> {
   const client = new RolloutClient(target, options);
   await client.steer(verb, names, options.reason);
-  printLine(`requested: ${verb}${names ? ` ${names}` : ''} for rollout ${client.name}`);
+  const subject = `${client.isJob ? 'daemonjob' : 'rollout'} ${client.name}`;
+  printLine(`requested: ${verb}${names ? ` ${names}` : ''} for ${subject}`);
 }
 
 async function history(target: string, options: RolloutOptions): Promise<void> {

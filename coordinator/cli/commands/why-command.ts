@@ -1,5 +1,6 @@
 /**
  * `everynode why ds/NAME [node/NAME]`: prints why a DaemonSet does or does not run on a node, or counts over the fleet.
+ * `everynode why dj/NAME [node/NAME]`: prints what a DaemonJob does on a node and why, or counts by state.
  * `everynode why svc/NAME`: prints the endpoints of a Service, and why a Pod is no endpoint.
  */
 
@@ -11,13 +12,16 @@ import { printDocument, printLine } from '../../../shared/process/output/termina
 import { tableLines } from '../../../shared/process/output/text-table.js';
 import type { FleetReasonsDocument, NodeReasonDocument } from '../../api/fleet/why-resource.js';
 import { connect } from '../client/api-client.js';
+import { DaemonJobClient } from '../client/daemonjob-client.js';
 import { addKubeconfigOptions, type KubeconfigOptions } from '../client/kubeconfig-choice.js';
+import { jobHostLine, jobOutcomeLine } from '../terminal/daemonjob-text.js';
 import { namesText } from '../terminal/name-list.js';
 import { addOutputOption, documentIn, type OutputForm } from '../terminal/output-form.js';
 import { serviceLines } from '../terminal/service-lines.js';
 
 const DAEMON_SET_PREFIXES = ['ds', 'daemonset', 'daemonsets', 'daemonset.apps', 'daemonsets.apps'];
 const SERVICE_PREFIXES = ['svc', 'service', 'services'];
+const JOB_PREFIXES = ['dj', 'daemonjob', 'daemonjobs'];
 const NODE_PREFIXES = ['no', 'node', 'nodes'];
 
 interface WhyOptions extends KubeconfigOptions {
@@ -28,14 +32,17 @@ interface WhyOptions extends KubeconfigOptions {
 export function whyCommand(program: Command): void {
   const command = program
     .command('why')
-    .description('explain why a DaemonSet does or does not run on a node, or which endpoints a Service has')
-    .argument('<ds/NAME or svc/NAME>', 'the DaemonSet or Service')
-    .argument('[node/NAME]', 'the node, for a DaemonSet; without it, counts by reason')
-    .option('-n, --namespace <NS>', "namespace of the DaemonSet or Service (default the context's)");
+    .description(
+      'explain why a DaemonSet or DaemonJob does or does not run on a node, or which endpoints a Service has',
+    )
+    .argument('<ds/NAME, dj/NAME or svc/NAME>', 'the DaemonSet, DaemonJob or Service')
+    .argument('[node/NAME]', 'the node, for a DaemonSet or DaemonJob; without it, counts by reason')
+    .option('-n, --namespace <NS>', "namespace of the object (default the context's)");
   addKubeconfigOptions(addOutputOption(command)).action(why);
 }
 
 async function why(subject: string, node: string | undefined, options: WhyOptions): Promise<void> {
+  if (JOB_PREFIXES.includes(subject.split('/')[0] ?? '')) return whyJob(subject, node, options);
   const isService = SERVICE_PREFIXES.includes(subject.split('/')[0] ?? '');
   if (isService && node !== undefined)
     throw new ExitError(EXIT_CODES.usage, 'A node can be given for a DaemonSet, not for a Service.');
@@ -50,6 +57,27 @@ async function why(subject: string, node: string | undefined, options: WhyOption
   const document = documentIn(options.output, answer);
   if (document !== undefined) printDocument(document);
   else answerLines(answer).forEach(printLine);
+}
+
+async function whyJob(subject: string, node: string | undefined, options: WhyOptions): Promise<void> {
+  const name = nameIn(subject, JOB_PREFIXES, 'dj');
+  const nodeName = node === undefined ? undefined : nameIn(node, NODE_PREFIXES, 'node');
+  const client = new DaemonJobClient(options);
+  const job = await client.get(name);
+  const answer = await client.hosts(name, nodeName === undefined ? { names: 'true' } : { node: nodeName });
+  const document = documentIn(options.output, answer);
+  if (document !== undefined) return printDocument(document);
+  if (nodeName === undefined) {
+    const rows = answer.states.map(({ state, count, nodes = [] }) => [
+      state,
+      String(count),
+      namesText(nodes),
+    ]);
+    tableLines([['STATE', 'COUNT', 'NODES'], ...rows]).forEach(printLine);
+    return printLine(jobOutcomeLine(job));
+  }
+  const [host] = answer.hosts;
+  printLine(host ? jobHostLine(job, host) : `${nodeName} is not part of DaemonJob ${name}.`);
 }
 
 /** Returns `web` for `ds/web`. Throws ExitError for another type. */

@@ -1,9 +1,11 @@
 /** Texts of the job commands. */
+import { UPDATE_LOCKED } from '../../../shared/kube/daemonjobs/daemonjob-start.js';
 import {
   type DaemonJob,
   type DaemonJobResult,
   daemonJobFinishedAs,
 } from '../../../shared/kube/daemonjobs/daemonjob-types.js';
+import type { JobHost } from '../../../shared/kube/fleet/daemonjob-host-types.js';
 import { findCondition } from '../../../shared/kube/objects/conditions.js';
 import { countText } from '../../../shared/kube/objects/meta.js';
 import { tableLines } from '../../../shared/process/output/text-table.js';
@@ -29,6 +31,23 @@ export function jobOutcomeLine(job: DaemonJob): string {
   return finished === 'Complete'
     ? `${name} is complete: ${jobProgressLine(job)}`
     : `${name} has failed (${reason}: ${message}): ${jobProgressLine(job)}`;
+}
+
+/** Returns a line for each host that holds its Pod back: what it waits for. */
+export function waitingLines(hosts: readonly JobHost[]): string[] {
+  return tableLines(
+    hosts.map(({ node, state, reason = '', message = '' }) => [node, state, reason, message]),
+  );
+}
+
+/** Returns what the job does on one host, why, and what an operator can do. */
+export function jobHostLine({ metadata }: DaemonJob, host: JobHost): string {
+  const { node, state, reason, message } = host;
+  const why = [reason, message].filter(Boolean).join(': ');
+  const text = `${state}: DaemonJob ${metadata.namespace}/${metadata.name} on ${node}${why && `: ${why}`}`;
+  if (reason !== UPDATE_LOCKED) return text;
+  const command = `everynode rollout override-locks -n ${metadata.namespace} dj/${metadata.name} ${node} --reason WHY`;
+  return `${text}; if it cannot wait: ${command}`;
 }
 
 /** Returns a table with the last line of each host's output. `isWide`: with all lines, and when each host ran it. */

@@ -1,5 +1,6 @@
 /** The DaemonJob controller: runs a Pod to completion once on each eligible host. */
 import { isDeepStrictEqual } from 'node:util';
+import { lockOverrideOf } from '../../../shared/kube/daemonjobs/daemonjob-start.js';
 import {
   type DaemonJob,
   type DaemonJobStatus,
@@ -80,8 +81,12 @@ export class DaemonJobController {
     if (!job) return;
     this.#worker.queue.add(jobKey(job));
     const { uid = '', deletionTimestamp } = job.metadata;
+    // The hosts whose locks are overridden wait for this and for nothing else.
+    const isOverride =
+      previous && current && !isDeepStrictEqual(lockOverrideOf(previous), lockOverrideOf(current));
+    if (isOverride) this.#runs.forget(uid);
     if (current && !deletionTimestamp) return;
-    this.#runs.forget(uid);
+    this.#runs.remove(uid);
     for (const pod of this.#deps.informers.pods.indexed(BY_OWNER, uid))
       if (isTracked(pod)) this.#worker.queue.add(orphanKey(pod));
   }

@@ -19,6 +19,7 @@ import {
   type HostStart,
   hostStart,
   type WindowsOf,
+  withUpdateLock,
   withWindows,
 } from '../../decisions/daemonjobs/host-start.js';
 import {
@@ -29,6 +30,7 @@ import {
 import { BY_OWNER, PODS_BY_TARGET_NODE } from '../../informers/informer.js';
 import { CreateGate } from '../daemonsets/create-gate.js';
 import { WindowIndex } from '../rollouts/window-index.js';
+import { DaemonJobBackoffs } from './daemonjob-backoffs.js';
 import type { DaemonJobDeps } from './daemonjob-deps.js';
 import { hostKey } from './daemonjob-keys.js';
 import { DaemonJobTally } from './daemonjob-tally.js';
@@ -58,11 +60,13 @@ export class DaemonJobRuns {
   readonly #deps: DaemonJobDeps;
   readonly #runs = new Map<string, JobRun>();
   readonly #wake: (key: string) => void;
+  readonly #backoffs: DaemonJobBackoffs;
 
   /** `wake` queues the key of a host. */
   constructor(deps: DaemonJobDeps, wake: (key: string) => void) {
     this.#deps = deps;
     this.#wake = wake;
+    this.#backoffs = new DaemonJobBackoffs(deps.clock);
   }
 
   /** True for a finished job about which nothing has changed since the start. It needs no tally. */
@@ -76,8 +80,15 @@ export class DaemonJobRuns {
     );
   }
 
+  /** The next reconcile starts the run again from stored objects. */
   forget(uid: string): void {
     this.#runs.delete(uid);
+  }
+
+  /** For a job that is deleted. */
+  remove(uid: string): void {
+    this.#runs.delete(uid);
+    this.#backoffs.forget(uid);
   }
 
   /** Returns the run of the job's current spec. A new one queues all its hosts. */
@@ -187,9 +198,10 @@ export class DaemonJobRuns {
         run.placement(whenOnline(node)).shouldRun,
       isOnline: node !== undefined && this.isOnline(node),
       isHeld: this.#isHeld(job, run, node, ahead !== undefined),
-      start: ahead ?? known,
+      start: withUpdateLock(ahead ?? known, run.policy?.spec, job, nodeName),
       pods: own,
       result: result && outcomeOf(result),
+      waitedMs: this.#backoffs.waitedMs(job, nodeName, result),
       end: run.tally.end,
     };
   }

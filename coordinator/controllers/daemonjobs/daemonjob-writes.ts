@@ -92,6 +92,8 @@ export class DaemonJobWrites {
         podKind,
         pod.metadata,
         ({ metadata, status }) => {
+          // The host has reported the end of a Pod that was counted without it. It is counted first.
+          if (status?.phase === 'Succeeded' && pod.status?.phase !== 'Succeeded') return false;
           const rest = metadata.finalizers?.filter((one) => one !== DAEMON_JOB_TRACKING) ?? [];
           if (rest.length === (metadata.finalizers?.length ?? 0)) return false;
           if (status?.phase === 'Succeeded' || status?.phase === 'Failed')

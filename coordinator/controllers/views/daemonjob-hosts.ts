@@ -23,6 +23,7 @@ import { hostStep } from '../../decisions/daemonjobs/daemonjob-host.js';
 import { resultName } from '../../decisions/daemonjobs/daemonjob-names.js';
 import { attemptOf, isOwnedBy } from '../../decisions/daemonjobs/daemonjob-pod.js';
 import { outcomeOf } from '../../decisions/daemonjobs/daemonjob-result.js';
+import { startWaitOf } from '../../decisions/daemonjobs/host-start.js';
 import { compilePlacement } from '../../decisions/placement/placement.js';
 import { BY_OWNER, type Informers, PODS_BY_TARGET_NODE } from '../../informers/informer.js';
 import { daemonJobKind } from '../../kinds/index.js';
@@ -39,6 +40,8 @@ interface JobHostsQuery {
   /** Selects the hosts after this one. */
   after?: JobHostKey;
   limit: number;
+  /** Selects this host alone. */
+  node?: string;
   /** Adds the names of all hosts to the states. */
   withNames: boolean;
 }
@@ -80,11 +83,12 @@ export class DaemonJobHostView {
       if (state) byState.get(state)?.push(name);
       await slice.yieldIfUsedUp();
     }
-    const { states, after, limit, withNames } = query;
+    const { states, after, limit, withNames, node: only } = query;
     const present = [...byState].filter(([, nodes]) => nodes.length > 0);
     const selected = present
       .filter(([state]) => states.length === 0 || states.includes(state))
       .flatMap(([state, nodes]) => nodes.map((node) => ({ node, state })))
+      .filter(({ node }) => only === undefined || node === only)
       .sort(inOrder);
     const left = after === undefined ? selected : selected.filter((host) => inOrder(host, after) > 0);
     const page = left.slice(0, limit);
@@ -205,8 +209,12 @@ function rowOf(node: string, state: JobHostState, objects: HostObjects | undefin
     (best, pod) => (best && attemptOf(best) > attemptOf(pod) ? best : pod),
     undefined,
   );
-  const pod = newest && { pod: newest.metadata.name };
-  if (!objects?.result) return { node, state, ...pod };
+  const wait = state === 'Waiting' && newest ? startWaitOf(newest) : undefined;
+  const pod = newest && {
+    pod: newest.metadata.name,
+    ...(wait?.reason !== undefined && { reason: wait.reason, message: wait.message ?? '' }),
+  };
+  if (!objects?.result || wait) return { node, state, ...pod };
   const { exitCode, reason, startTime, completionTime, attempts, message } = objects.result;
   return {
     ...{ node, state, attempts, ...pod },

@@ -40,6 +40,8 @@ export interface HostView {
   /** The stored result. */
   result: HostOutcome | undefined;
   end: RunEnd | undefined;
+  /** How long the host has waited after its last failed Pod, by a clock that is never set back. Absent: not known. */
+  waitedMs?: number;
   /** When the host starts. Absent: as soon as it has its Pod. */
   start?: HostStart | undefined;
 }
@@ -136,7 +138,8 @@ function judge(
 function waitingState(view: HostView, counted: HostOutcome, now: number): HostState {
   if (!view.isOnline) return untilTooLate('Offline', view, counted, now);
   if (view.isHeld) return untilTooLate('Waiting', view, counted, now);
-  const forMs = remainingMs(counted.failures, Date.parse(counted.completionTime ?? '') || 0, now);
+  const endedAt = Date.parse(counted.completionTime ?? '') || 0;
+  const forMs = remainingMs(counted.failures, endedAt, now, view.waitedMs);
   return forMs > 0 ? { kind: 'Waiting', forMs } : untilTooLate('Ready', view, counted, now);
 }
 

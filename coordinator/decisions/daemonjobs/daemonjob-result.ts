@@ -31,20 +31,21 @@ export function withEndedPods(before: HostOutcome, ended: readonly Pod[], run: n
   let outcome = before;
   for (const pod of [...ended].sort((a, b) => attemptOf(a) - attemptOf(b))) {
     if (outcome.phase === 'Succeeded') return outcome;
-    if (attemptOf(pod) < outcome.attempts) continue;
     const isSuccess = pod.status?.phase === 'Succeeded';
+    // A Pod that was deleted without grace is counted before its host has reported its end, which may be a success.
+    if (attemptOf(pod) < outcome.attempts && !isSuccess) continue;
     const isOfThisRun = runOfPod(pod) === run;
     const isMissed = pod.status?.reason === MISS_SCHEDULE;
     if (!isSuccess && !isOfThisRun && outcome.phase !== 'Retrying') {
       outcome = { ...outcome, attempts: attemptOf(pod) + 1 };
       continue;
     }
-    const { run: _run, phase: _phase, attempts: _attempts, failures, nodeName } = outcome;
+    const { run: _run, phase: _phase, attempts, failures, nodeName } = outcome;
     outcome = {
       nodeName,
       phase: phaseAfter(pod, isOfThisRun),
       run,
-      attempts: attemptOf(pod) + 1,
+      attempts: Math.max(attempts, attemptOf(pod) + 1),
       failures: failures + (isSuccess || isMissed || !isOfThisRun ? 0 : 1),
       ...endOf(pod),
     };

@@ -1,12 +1,13 @@
 /** What a DaemonJob does next as a whole, from the counts of its hosts. */
 import {
   type DaemonJob,
+  type DaemonJobRollout,
   type DaemonJobStatus,
   daemonJobFinishedAs,
   runOf,
 } from '../../../shared/kube/daemonjobs/daemonjob-types.js';
 import { findCondition, isConditionTrue, withCondition } from '../../../shared/kube/objects/conditions.js';
-import { countText, toTimestamp } from '../../../shared/kube/objects/meta.js';
+import { countText, type Timestamp, toTimestamp } from '../../../shared/kube/objects/meta.js';
 import { untilEndMs } from '../jobs/job-limits.js';
 import { scaledAmount } from '../rollouts/wave-plan.js';
 import type { HostCounts, RunEnd } from './daemonjob-host.js';
@@ -62,9 +63,9 @@ export function daemonJobStep(
   waves?: WaveVerdict,
 ): DaemonJobStep {
   const status = statusOf(job, counts, now);
-  if (waves) status.rollout = waves.rollout;
-  const events: JobEvent[] = [];
   const finished = daemonJobFinishedAs(job);
+  if (waves && !finished) status.rollout = waves.rollout;
+  const events: JobEvent[] = [];
   if (finished) return { status, events, slots: 0, ...expiry(job, now) };
   suspendOrResume(job, status, events, now);
   const end = runEnd({ ...job, status }, now) ?? failureTarget(job, status, counts, now);
@@ -152,6 +153,7 @@ function failureTarget(
 function finish(status: DaemonJobStatus, counts: HostCounts, events: JobEvent[], now: number): void {
   const target = findCondition(status.conditions, 'FailureTarget');
   status.completionTime = toTimestamp(Math.max(now, Date.parse(status.startTime ?? '') || now));
+  if (status.rollout) status.rollout = endedRollout(status.rollout, counts, status.completionTime);
   if (counts.Failed + counts.Missed === 0) {
     setCondition(status, 'Complete', 'HostsSucceeded', 'All hosts succeeded', now);
     events.push({ type: 'Normal', reason: 'Completed', message: 'Job completed' });
@@ -162,6 +164,17 @@ function finish(status: DaemonJobStatus, counts: HostCounts, events: JobEvent[],
   const message = target?.status === 'True' ? `${target.message ?? ''}; ${sums}` : sums;
   setCondition(status, 'Failed', reason, message, now);
   events.push({ type: 'Warning', reason, message });
+}
+
+/** A job can end while a wave without hosts awaits an approval, or soaks. Nothing is left that an operator could open. */
+function endedRollout(
+  { soakingSince: _, ...rollout }: DaemonJobRollout,
+  { Failed, Missed }: HostCounts,
+  completionTime: Timestamp,
+): DaemonJobRollout {
+  if (rollout.failure !== undefined || rollout.phase === 'Completed') return rollout;
+  if (Failed + Missed > 0) return { ...rollout, phase: 'Failed', message: 'the job has ended' };
+  return { ...rollout, phase: 'Completed', message: 'the job is complete', completionTime };
 }
 
 function setCondition(status: DaemonJobStatus, type: string, reason: string, message: string, now: number) {

@@ -7,21 +7,25 @@ import {
 } from '../../../shared/calendar/maintenance-schedule.js';
 import { timeZone, timeZoneOfLabel } from '../../../shared/calendar/time-zone.js';
 import {
+  lockOverrideOf,
   type RunSeries,
   SERIES_ANNOTATION,
   STOP_CONFIRMED_CONDITION,
   type StartRules,
   startRulesOf,
   TIME_ZONE_LABEL,
+  UPDATE_LOCKED,
   WAITS_FOR_START,
 } from '../../../shared/kube/daemonjobs/daemonjob-start.js';
 import { type DaemonJob, runOf } from '../../../shared/kube/daemonjobs/daemonjob-types.js';
 import type { HandoverWindow } from '../../../shared/kube/handovers/host-handover.js';
-import { findCondition, isConditionTrue } from '../../../shared/kube/objects/conditions.js';
+import { type Condition, findCondition, isConditionTrue } from '../../../shared/kube/objects/conditions.js';
 import { toTimestamp } from '../../../shared/kube/objects/meta.js';
 import type { Labels } from '../../../shared/kube/objects/selectors.js';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
-import { handoverWindows } from '../handovers/handover-terms.js';
+import type { RolloutPolicySpec } from '../../../shared/kube/rollouts/rollout-policy-types.js';
+import { handoverWindows, lockTerms } from '../handovers/handover-terms.js';
+import { isListed } from '../rollouts/steering-state.js';
 
 /** When a host may start. Times in ms since the epoch. */
 export interface HostStart {
@@ -74,16 +78,24 @@ export function startAtOf(job: Pick<DaemonJob, 'spec'>): string | undefined {
   return runOf(job) > 1 ? undefined : job.spec.startAt;
 }
 
+/** Formatting another number as a time would throw, and stop the reconciles of all hosts of the job. */
+function isDate(ms: number): boolean {
+  return !Number.isNaN(new Date(ms).getTime());
+}
+
 /** Returns the start of a job on a host by its own `startAt`, without windows. */
 export function hostStart(job: DaemonJob, labels: Labels | undefined): StartOfHost {
   const { startAt, startingDeadlineSeconds: deadline } = job.spec;
   if (startAt === undefined) return undefined;
   const at = instantOnHost(startAt, labels);
+  // No host starts at a time that nobody can read. Validation refuses it, but an older coordinator may have stored it.
+  if (!isDate(at)) return 'skipped';
   const series = seriesOf(job);
+  // A deadline that no date can express is none.
   const ends = [
     ...(series?.next === undefined ? [] : [instantOnHost(series.next, labels)]),
     ...(deadline === undefined ? [] : [at + deadline * 1000]),
-  ];
+  ].filter(isDate);
   const before = ends.length > 0 ? Math.min(...ends) : undefined;
   if (series?.next !== undefined && instantOnHost(series.next, labels) <= at) return 'skipped';
   if (startAtOf(job) === undefined) return { rules: rulesOfRerun(series) };
@@ -145,10 +157,25 @@ export function withWindows(
   return { ...start, rules: { ...start?.rules, windows } };
 }
 
+/** Adds how long an update lock of the host may delay the start, and who overrides the lock. */
+export function withUpdateLock(
+  start: HostStart | undefined,
+  policy: RolloutPolicySpec | undefined,
+  job: DaemonJob,
+  nodeName: string,
+): HostStart | undefined {
+  if (!policy?.updateLock) return start;
+  const { hosts, by } = lockOverrideOf(job);
+  const terms = lockTerms(policy, isListed(hosts, nodeName) ? by : undefined);
+  return { ...start, rules: { ...start?.rules, ...terms } };
+}
+
 /** True if the rules of the Pod still say what `wanted` says. Windows that are over do not count. */
 export function hasRules(pod: Pod, { rules: wanted }: HostStart, now: number): boolean {
   const has = startRulesOf(pod) ?? {};
   if (has.at !== wanted.at || has.before !== wanted.before) return false;
+  if (has.maxLockSeconds !== wanted.maxLockSeconds) return false;
+  if ((has.forcedBy === undefined) !== (wanted.forcedBy === undefined)) return false;
   if (!wanted.windows) return has.windows === undefined;
   const left = (has.windows ?? []).filter(({ until }) => Date.parse(until) > now);
   const ends = new Set(wanted.windows.map(({ until }) => until));
@@ -160,7 +187,14 @@ export function isWaitingToStart(pod: Pod, now: number): boolean {
   const rules = startRulesOf(pod);
   if (!rules || (pod.status?.phase ?? 'Pending') !== 'Pending') return false;
   if (rules.at !== undefined && Date.parse(rules.at) > now) return true;
-  return findCondition(pod.status?.conditions, 'PodReadyToStartContainers')?.reason === WAITS_FOR_START;
+  return startWaitOf(pod) !== undefined;
+}
+
+/** Returns why the host waits with the start of this Pod, as it reported. */
+export function startWaitOf(pod: Pod): Pick<Condition, 'reason' | 'message'> | undefined {
+  const condition = findCondition(pod.status?.conditions, 'PodReadyToStartContainers');
+  const isWait = condition?.reason === WAITS_FOR_START || condition?.reason === UPDATE_LOCKED;
+  return isWait ? condition : undefined;
 }
 
 /**

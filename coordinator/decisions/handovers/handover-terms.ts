@@ -46,10 +46,20 @@ export function handoverTerms(
     return {
       ...(own && { windows: own }),
       ...(confirm && { confirmSeconds: confirmSecondsOf(spec) }),
-      ...(updateLock && { maxLockSeconds: updateLock.maxSeconds ?? DEFAULT_HOLD_SECONDS }),
-      ...(updateLock &&
-        isListed(steering?.forced, name) && { forcedBy: whoForced(name, steering?.requests) }),
+      ...lockTerms(spec, isListed(steering?.forced, name) ? whoForced(name, steering?.requests) : undefined),
     };
+  };
+}
+
+/** Returns how long an update lock on the host may delay it. `forcedBy`: the user who overrides the lock, and the reason. */
+export function lockTerms(
+  { updateLock }: RolloutPolicySpec,
+  forcedBy: string | undefined,
+): Pick<HostHandover, 'maxLockSeconds' | 'forcedBy'> {
+  if (!updateLock) return {};
+  return {
+    maxLockSeconds: updateLock.maxSeconds ?? DEFAULT_HOLD_SECONDS,
+    ...(forcedBy !== undefined && { forcedBy }),
   };
 }
 

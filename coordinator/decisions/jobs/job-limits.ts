@@ -44,10 +44,13 @@ export function backoffRemainingMs(failed: readonly Pod[], succeeded: readonly P
   return remainingMs(failures.length, Math.max(0, ...failures), now);
 }
 
-/** Returns the rest of the delay after `failures` failures, of which the last was at `lastAt`. */
-export function remainingMs(failures: number, lastAt: number, now: number): number {
+/**
+ * Returns the rest of the delay after `failures` failures, of which the last was at `lastAt`. `waitedMs`: the part of the
+ * delay that has passed in any case, by a clock that is never set back.
+ */
+export function remainingMs(failures: number, lastAt: number, now: number, waitedMs = 0): number {
   const delay = retryDelayMs(failures);
-  return Math.min(delay, Math.max(0, lastAt + delay - now));
+  return Math.max(0, Math.min(delay - waitedMs, lastAt + delay - now));
 }
 
 /** With restartPolicy OnFailure the restarts of containers count as failures (`pastBackoffLimitOnFailure`). */

@@ -11,8 +11,8 @@ import { AGE_COLUMN, column, NAME_COLUMN, NONE, wideColumn } from '../table-colu
 import { forbidden } from '../validation/field-error.js';
 import { semanticallyEqual } from '../validation/semantic-equality.js';
 import { daemonJobWarnings, setDaemonJobSpecDefaults } from './daemonjob-kind.js';
+import { validateNoSteering } from './daemonjob-steering.js';
 import { validateDaemonJobSpec } from './daemonjob-validation.js';
-import { validateNoApprovals } from './wave-approvals.js';
 
 const JOB_SPEC = 'spec.jobTemplate.spec';
 
@@ -37,7 +37,7 @@ function validateCronDaemonJob({ spec }: CronDaemonJob): FieldError[] {
   return [
     ...validateCronFields(spec),
     ...validateAtMostInt32(spec.startingDeadlineSeconds, 'spec.startingDeadlineSeconds'),
-    ...validateNoApprovals(spec.jobTemplate.metadata, 'spec.jobTemplate.metadata'),
+    ...validateNoSteering(spec.jobTemplate.metadata, 'spec.jobTemplate.metadata'),
     ...validateDaemonJobSpec(jobSpec, JOB_SPEC),
     ...foreign.map((key) => forbidden(`${JOB_SPEC}.${key}`, 'is set by the schedule: remove it')),
     ...(jobSpec.run === 1 ? [] : [forbidden(`${JOB_SPEC}.run`, 'is set on a DaemonJob: remove it')]),

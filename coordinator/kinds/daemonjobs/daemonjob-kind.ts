@@ -14,8 +14,8 @@ import { STANDARD_VERBS, STATUS_VERBS } from '../kind.js';
 import { secretEnvironmentWarnings, unsupportedFields } from '../pods/pod-spec-warnings.js';
 import { AGE_COLUMN, column, NAME_COLUMN, NONE, wideColumn } from '../table-column.js';
 import { semanticallyEqual } from '../validation/semantic-equality.js';
+import { prepareSteering, validateLockOverride, validateNoSteering } from './daemonjob-steering.js';
 import { validateDaemonJob, validateDaemonJobUpdate } from './daemonjob-validation.js';
-import { dropApprovalsOfLastRun, validateNoApprovals } from './wave-approvals.js';
 
 function setDefaults(job: DaemonJob): void {
   job.spec ??= { template: { spec: { containers: [] } } };
@@ -103,9 +103,9 @@ export const daemonJobKind: Kind<DaemonJob> = {
     job.status = {};
     job.metadata.generation = 1;
   },
-  prepareForUpdate: (next, current) => {
+  prepareForUpdate: (next, current, context) => {
     next.status = current.status ?? {};
-    dropApprovalsOfLastRun(next, current);
+    prepareSteering(next, current, context);
     const isChanged = !semanticallyEqual(next.spec, current.spec);
     next.metadata.generation = (current.metadata.generation ?? 0) + (isChanged ? 1 : 0);
   },
@@ -113,8 +113,11 @@ export const daemonJobKind: Kind<DaemonJob> = {
     next.spec = current.spec;
   },
   validate: validateDaemonJob,
-  validateCreate: ({ metadata }) => validateNoApprovals(metadata, 'metadata'),
-  validateUpdate: validateDaemonJobUpdate,
+  validateCreate: ({ metadata }) => validateNoSteering(metadata, 'metadata'),
+  validateUpdate: (next, current) => [
+    ...validateDaemonJobUpdate(next, current),
+    ...validateLockOverride(next, current),
+  ],
   validateStatusUpdate: () => [],
   warnings: ({ spec }) => daemonJobWarnings(spec, 'spec.template.spec'),
 };

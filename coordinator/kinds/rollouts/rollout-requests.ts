@@ -14,7 +14,7 @@ import type { FieldError, WriteContext } from '../kind.js';
 import { forbidden, invalidValue, missing, notSupported, required } from '../validation/field-error.js';
 
 /** The user name in requests of the coordinator itself. */
-const CONTROLLER_USER = 'everynode';
+export const CONTROLLER_USER = 'everynode';
 /** The controller applies requests at once, so this many are only stored while no controller runs. */
 const MAX_WAITING = 100;
 const MAX_REASON_LENGTH = 1024;
@@ -95,16 +95,15 @@ function validateRequest({ verb, targets, reason }: SteeringRequest, waves: read
     ...(NEEDS_REASON.has(verb) && !reason
       ? [required(`metadata.annotations[${REASON_ANNOTATION}]`, `${verb} requires a reason`)]
       : []),
-    ...((reason?.length ?? 0) > MAX_REASON_LENGTH
-      ? [
-          invalidValue(
-            `metadata.annotations[${REASON_ANNOTATION}]`,
-            reason?.slice(0, 40),
-            `must be no longer than ${MAX_REASON_LENGTH} characters`,
-          ),
-        ]
-      : []),
+    ...validateReason(reason),
   ];
+}
+
+/** A reason is stored and sent to hosts. */
+export function validateReason(reason: string | undefined): FieldError[] {
+  if ((reason?.length ?? 0) <= MAX_REASON_LENGTH) return [];
+  const problem = `must be no longer than ${MAX_REASON_LENGTH} characters`;
+  return [invalidValue(`metadata.annotations[${REASON_ANNOTATION}]`, reason?.slice(0, 40), problem)];
 }
 
 /** Refuse a mistyped annotation: the user would believe, for example, that the rollout is paused. */

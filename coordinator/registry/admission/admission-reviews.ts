@@ -1,8 +1,11 @@
 /** Admission checks that need more than the written object, like upstream's admission plugins. */
+
+import type { DaemonJob } from '../../../shared/kube/daemonjobs/daemonjob-types.js';
 import type { Node } from '../../../shared/kube/nodes/node-types.js';
-import { FLEET_GROUP } from '../../../shared/kube/objects/meta.js';
+import { FLEET_GROUP, type KubeObject } from '../../../shared/kube/objects/meta.js';
 import type { Rollout } from '../../../shared/kube/rollouts/rollout-types.js';
-import type { Kind } from '../../kinds/kind.js';
+import { validateJobTargets } from '../../kinds/daemonjobs/daemonjob-steering.js';
+import type { FieldError, Kind } from '../../kinds/kind.js';
 import { validateNodeTargets } from '../../kinds/rollouts/rollout-requests.js';
 import type { Store } from '../../store/store.js';
 import type { RegistryDeps } from '../registry.js';
@@ -33,16 +36,27 @@ const NODES: Pick<Kind<Node>, 'group' | 'resource' | 'namespaced'> = {
   namespaced: false,
 };
 
+type ValidateTargets = (
+  next: KubeObject,
+  current: KubeObject,
+  isNode: (name: string) => boolean,
+) => FieldError[];
+
+const STEERING_TARGETS: Readonly<Record<string, ValidateTargets>> = {
+  Rollout: (next, current, isNode) => validateNodeTargets(next as Rollout, current as Rollout, isNode),
+  DaemonJob: (next, current, isNode) => validateJobTargets(next as DaemonJob, current as DaemonJob, isNode),
+};
+
 /**
- * Adds a check of the steering requests on a Rollout: a request must name existing Nodes. Only users' writes are
- * checked. The coordinator's own writes skip the list of all Nodes.
+ * Adds a check of the steering of a Rollout or a DaemonJob: it must name existing Nodes. Only users' writes are checked. The coordinator's own writes skip the list of all Nodes.
  */
 async function withSteeringTargetCheck<T extends WriteOptions>(
   store: Store,
   { group, kind }: Pick<Kind, 'group' | 'kind'>,
   options: T,
 ): Promise<T> {
-  if (group !== FLEET_GROUP || kind !== 'Rollout' || options.user === undefined) return options;
+  const validate = group === FLEET_GROUP ? STEERING_TARGETS[kind] : undefined;
+  if (!validate || options.user === undefined) return options;
   const { items } = await store.list(prefixOf(NODES));
   const names = new Set(items.map(({ key }) => refOf(NODES, key).name));
   const { review } = options;
@@ -51,8 +65,11 @@ async function withSteeringTargetCheck<T extends WriteOptions>(
     review: (reviewed, next, current) => {
       review?.(reviewed, next, current);
       if (!current) return;
-      const errors = validateNodeTargets(next as Rollout, current as Rollout, (name) => names.has(name));
-      refuseInvalid(reviewed, next.metadata.name, errors);
+      refuseInvalid(
+        reviewed,
+        next.metadata.name,
+        validate(next, current, (name) => names.has(name)),
+      );
     },
   };
 }

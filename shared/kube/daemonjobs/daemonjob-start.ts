@@ -2,15 +2,18 @@
  * When a host may start a Pod of a DaemonJob that it received ahead of time. The rules are an annotation of the Pod, so
  * they reach the host and its disk together with the Pod, and the host follows them also while it is offline.
  */
-import type { HandoverWindow } from '../handovers/host-handover.js';
-import { controllerOf, type Timestamp } from '../objects/meta.js';
+import type { HandoverBlockReason, HandoverWindow, HostHandover } from '../handovers/host-handover.js';
+import { controllerOf, type KubeObject, type Timestamp } from '../objects/meta.js';
 import type { Pod } from '../pods/pod-types.js';
+import { steeringAnnotation } from '../rollouts/steering-requests.js';
 import type { CONCURRENCY_POLICIES } from './cron-daemonjob-types.js';
 
 /** Annotation of a Pod of a DaemonJob: `StartRules` in JSON. Only the DaemonJob controller sets it. */
 export const START_ANNOTATION = 'fleet.everynode.dev/start';
 /** Annotation of a DaemonJob: uid of its CronDaemonJob, and what hosts do with two of its runs. */
 export const SERIES_ANNOTATION = 'fleet.everynode.dev/series';
+/** Annotation of a DaemonJob: the user who overrides update locks of hosts, and the reason. Only admission sets it. */
+export const LOCK_OVERRIDE_BY = 'fleet.everynode.dev/override-locks-by';
 /** Label of a Node: its time zone with `.` for `/`, such as `Europe.Berlin`. */
 export const TIME_ZONE_LABEL = 'fleet.everynode.dev/time-zone';
 
@@ -18,6 +21,9 @@ export const TIME_ZONE_LABEL = 'fleet.everynode.dev/time-zone';
 export const MISS_SCHEDULE = 'MissSchedule';
 /** Reason of PodReadyToStartContainers=False while the Pod waits for its time. */
 export const WAITS_FOR_START = 'WaitsForStart';
+/** Reason of the same condition while an update lock on the host delays the start. A handover's has the same. */
+export const UPDATE_LOCKED = 'UpdateLocked' satisfies HandoverBlockReason;
+export type StartWaitReason = typeof WAITS_FOR_START | typeof UPDATE_LOCKED;
 /**
  * Condition of a Pod with start rules whose host has reported that no container of it is left. A Pod that a user deleted
  * without grace does not have it: its host may have started the Pod.
@@ -33,7 +39,7 @@ export interface RunSeries {
 }
 
 /** All rules that are present must allow the start. */
-export interface StartRules {
+export interface StartRules extends Pick<HostHandover, 'maxLockSeconds' | 'forcedBy'> {
   /** When the host starts the Pod, by its own clock. */
   at?: Timestamp;
   /** When it is too late: the host reports `MissSchedule`. */
@@ -41,6 +47,15 @@ export interface StartRules {
   /** By the coordinator's clock. Outside of them the Pod waits. */
   windows?: HandoverWindow[];
   series?: RunSeries;
+}
+
+/** Returns the hosts whose update locks an operator overrides for a job, and the user with the reason. */
+export function lockOverrideOf({ metadata: { annotations } }: KubeObject): { hosts: string[]; by: string } {
+  const hosts = (annotations?.[steeringAnnotation('override-locks')] ?? '').split(',');
+  return {
+    hosts: hosts.map((name) => name.trim()).filter((name) => name !== ''),
+    by: annotations?.[LOCK_OVERRIDE_BY] ?? '',
+  };
 }
 
 const parsedRules = new WeakMap<Pod, StartRules | undefined>();

@@ -9,7 +9,10 @@ export const JOB_HOST_STATES = ['Failed', 'Missed', 'Offline', 'Active', 'Waitin
 
 export type JobHostState = (typeof JOB_HOST_STATES)[number];
 
-/** One host. The fields of its result are present if it has one. */
+/**
+ * One host. The fields of its result are present if it has one. The reason and the message of a host that holds its Pod back
+ * say why.
+ */
 export interface JobHost
   extends Partial<
     Pick<DaemonJobResult, 'exitCode' | 'reason' | 'startTime' | 'completionTime' | 'attempts' | 'message'>

@@ -147,6 +147,50 @@ describe('DaemonJobs in kubectl', () => {
     await kubectl.ok('delete dj approved --cascade=foreground --timeout=60s');
   });
 
+  test('an update lock on a host delays its start, also offline, and an operator overrides it', async () => {
+    await kubectl.ok(
+      'create -f -',
+      JSON.stringify({
+        apiVersion: 'fleet.everynode.dev/v1',
+        kind: 'RolloutPolicy',
+        metadata: { name: 'locks' },
+        spec: { selector: { matchLabels: { not: 'used' } }, updateLock: { maxSeconds: 3600 } },
+      }),
+    );
+    const locked = fleet.hosts.select(({ name }) => name === 'node-1' || name === 'node-2');
+    for (const host of locked) host.lockUpdates('drawer open');
+    const text = manifest('locked', { rolloutPolicyName: 'locks' }).replace('work:1', 'locked:1');
+    await kubectl.ok('create -f -', text);
+    await kubectl.ok('wait --for=jsonpath={.status.succeeded}=2 dj/locked --timeout=60s');
+    await kubectl.ok('wait --for=jsonpath={.status.waiting}=2 dj/locked --timeout=60s');
+    const cli = async (...args: string[]) => {
+      const { code, stdout, stderr } = await runEverynode([...args, '--kubeconfig', config]);
+      assert.equal(code, 0, stderr);
+      return stdout;
+    };
+    assert.match(await cli('job', 'results', 'locked'), /node-1 +Waiting +UpdateLocked +drawer open/);
+    assert.match(await cli('why', 'dj/locked'), /Waiting +2 +node-1, node-2/);
+    assert.match(
+      await cli('why', 'dj/locked', 'node/node-1'),
+      /^Waiting: DaemonJob default\/locked on node-1: UpdateLocked: drawer open; if it cannot wait: everynode rollout override-locks -n default dj\/locked node-1 --reason WHY/,
+    );
+    await cli('rollout', 'override-locks', 'dj/locked', 'node-1', '--reason', 'recall');
+    await kubectl.ok('wait --for=jsonpath={.status.succeeded}=3 dj/locked --timeout=60s');
+    assert.match(
+      await kubectl.ok('get events --field-selector reason=UpdateLockOverridden'),
+      /drawer open; overridden by everynode-admin: recall/,
+    );
+    await runCommand(fleet, 'offline node-2');
+    for (const host of locked) host.lockUpdates(undefined);
+    await until(async () => locked[1]?.hasRun('locked:1') === true, {
+      timeoutMs: 30_000,
+      what: 'the start on the offline host',
+    });
+    await runCommand(fleet, 'online node-2');
+    await kubectl.ok('wait --for=condition=complete dj/locked --timeout=60s');
+    await kubectl.ok('delete dj locked --cascade=foreground --timeout=60s');
+  });
+
   test('a deleted DaemonJob takes its Pods and results with it', async () => {
     await kubectl.ok('delete dj once --cascade=foreground --timeout=60s');
     await until(async () => (await results('once')).length === 0, {

@@ -307,3 +307,54 @@ test('approving and signing need permission for the signer too', async () => {
   assert.equal((await fixture.as(exact, `PATCH ${requests}/one/status`, {}, patch)).code, 200);
   assert.equal((await write(domain, 'one/status', 'Failed')).code, 200);
 });
+
+describe('steering a DaemonJob', () => {
+  const FLEET = 'fleet.everynode.dev';
+  const JOBS = `/apis/${FLEET}/v1/namespaces/default/daemonjobs`;
+  const patch = (user: UserInfo, steering: Record<string, string>) => {
+    const named = Object.entries(steering).map(([key, value]) => [`${FLEET}/${key}`, value]);
+    return fixture.as(
+      user,
+      `PATCH ${JOBS}/flash`,
+      { metadata: { annotations: Object.fromEntries(named) } },
+      { 'content-type': 'application/merge-patch+json' },
+    );
+  };
+  const [editor, operator] = [person('kim'), person('lee')];
+  const rule = (resource: string, ...verbs: string[]): PolicyRule => ({
+    ...{ apiGroups: [FLEET], resources: [resource], verbs },
+  });
+  before(async () => {
+    const change = rule('daemonjobs', 'create', 'patch');
+    await fixture.grantRules(editor, [change]);
+    await fixture.grantRules(operator, [change, rule('rollouts', 'patch')]);
+    const spec = { template: { spec: { containers: [{ name: 'c', image: 'flash:1' }] } } };
+    const created = await fixture.as(editor, `POST ${JOBS}`, { metadata: { name: 'flash' }, spec });
+    assert.equal(created.code, 201, created.text);
+  });
+
+  const STEERING: readonly Record<string, string>[] = [
+    { approve: 'rest' },
+    { promote: 'canary' },
+    { 'override-locks': '*', reason: 'recall' },
+  ];
+  for (const steering of STEERING)
+    test(`by ${Object.keys(steering)[0]} needs the right to patch its Rollout, like a DaemonSet`, async () => {
+      const refused = await patch(editor, steering);
+      assert.deepEqual(
+        [refused.code, message(refused)],
+        [
+          403,
+          'rollouts.fleet.everynode.dev "flash" is forbidden: User "kim" cannot patch resource "rollouts" in API group "fleet.everynode.dev" in the namespace "default"',
+        ],
+      );
+      assert.equal((await patch(operator, steering)).code, 200);
+      assert.equal((await patch(editor, { note: 'x' })).code, 200, 'other annotations need no more');
+    });
+
+  test('by the lock of an unknown host is refused', async () => {
+    const refused = await patch(operator, { 'override-locks': 'nowhere', reason: 'recall' });
+    assert.equal(refused.code, 422);
+    assert.match(message(refused), /override-locks\]: Not found: "nowhere"/);
+  });
+});

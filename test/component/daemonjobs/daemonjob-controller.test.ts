@@ -357,6 +357,22 @@ describe('a DaemonJob', () => {
   );
 
   withJob(
+    'waits for no more than the back-off after the clock was set back, and no less',
+    1,
+    () => 'Failed',
+    async (fixture) => {
+      await fixture.createJob({ backoffLimit: 3 });
+      await fixture.run(2, 1_000);
+      assert.equal(fixture.results()[0]?.attempts, 1);
+      await fixture.stepWallClock(-3_600_000);
+      await fixture.run(5, 1_000);
+      assert.equal(fixture.results()[0]?.attempts, 1, 'it still waits');
+      await fixture.run(6, 1_000);
+      assert.equal(fixture.results()[0]?.attempts, 2);
+    },
+  );
+
+  withJob(
     'keeps a result within 1 KB',
     1,
     () => 'Failed',

@@ -1,10 +1,10 @@
 /** DaemonJobs with a RolloutPolicy: waves, soak time, approval, failure budget, and windows that hosts know in advance. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { daemonJobKind, rolloutPolicyKind } from '../../../coordinator/kinds/index.js';
+import { daemonJobKind, podKind, rolloutPolicyKind } from '../../../coordinator/kinds/index.js';
 import { startRulesOf } from '../../../shared/kube/daemonjobs/daemonjob-start.js';
-import { daemonJobFinishedAs } from '../../../shared/kube/daemonjobs/daemonjob-types.js';
-import { type PodPhase, targetNodeOf } from '../../../shared/kube/pods/pod-types.js';
+import { type DaemonJob, daemonJobFinishedAs } from '../../../shared/kube/daemonjobs/daemonjob-types.js';
+import { type PodPhase, type PodStatus, targetNodeOf } from '../../../shared/kube/pods/pod-types.js';
 import type { RolloutPolicySpec } from '../../../shared/kube/rollouts/rollout-policy-types.js';
 import { DaemonJobFixture } from '../../harness/controllers/daemonjob-fixture.js';
 
@@ -77,6 +77,25 @@ describe('a DaemonJob with waves', () => {
         await annotate(fixture, 'approve', 'half');
         await fixture.run(4);
         assert.equal(rollout(fixture), 'Completed rest canary=1/1 half=2/2 rest=1/1');
+      },
+    ));
+
+  test('awaits no approval once the job has ended', () =>
+    withPolicy(
+      {
+        waves: [
+          { name: 'all', nodes: '100%' },
+          { name: 'none', nodes: 2, approval: 'Manual' },
+        ],
+      },
+      () => 'Succeeded',
+      async (fixture) => {
+        await fixture.createJob({ rolloutPolicyName: 'careful' });
+        await fixture.run(4);
+        assert.equal(daemonJobFinishedAs(fixture.job() ?? assert.fail()), 'Complete');
+        assert.equal(fixture.job()?.status?.rollout?.phase, 'Completed');
+        await fixture.run(2);
+        assert.equal(fixture.job()?.status?.rollout?.phase, 'Completed', 'it stays so');
       },
     ));
 
@@ -212,6 +231,56 @@ describe('a DaemonJob with windows', () => {
         await fixture.run(3, 3_600_000);
         assert.equal(started(fixture), 1);
         assert.equal(daemonJobFinishedAs(fixture.job() ?? assert.fail()), undefined);
+      },
+    ));
+});
+
+describe('a DaemonJob whose policy has updateLock', () => {
+  const OVERRIDE = { 'fleet.everynode.dev/override-locks': 'node-2', 'fleet.everynode.dev/reason': 'recall' };
+
+  test('gives each host the limit of its lock, and an override to the named host', () =>
+    withPolicy(
+      { updateLock: { maxSeconds: 600 } },
+      () => undefined,
+      async (fixture) => {
+        const rules = () =>
+          Object.fromEntries(fixture.pods().map((pod) => [targetNodeOf(pod), startRulesOf(pod)]));
+        const { registry } = fixture.plane;
+        await fixture.createJob({ rolloutPolicyName: 'careful' });
+        await fixture.run(1);
+        const limit = { maxLockSeconds: 600 };
+        assert.deepEqual(rules(), { 'node-1': limit, 'node-2': limit, 'node-3': limit, 'node-4': limit });
+        for (const pod of fixture.pods())
+          await registry.writeStatus(
+            podKind,
+            pod.metadata,
+            (): PodStatus => ({
+              phase: 'Pending',
+              conditions: [
+                {
+                  type: 'PodReadyToStartContainers',
+                  status: 'False',
+                  reason: 'UpdateLocked',
+                  message: 'busy',
+                },
+              ],
+            }),
+          );
+        await fixture.run(1);
+        assert.deepEqual(fixture.counts(), [4, 0, 0, 0, 0, 0, 4], 'hosts that hold their Pod back wait');
+        const ref = { namespace: 'default', name: 'work' };
+        const steer = ({ metadata }: DaemonJob): undefined => {
+          metadata.annotations = { ...metadata.annotations, ...OVERRIDE };
+        };
+        await registry.modify(daemonJobKind, ref, steer, { user: 'ann' });
+        await fixture.run(1);
+        assert.deepEqual(rules()['node-2'], { ...limit, forcedBy: 'ann: recall' });
+        assert.deepEqual(rules()['node-1'], limit);
+        await registry.modify(rolloutPolicyKind, { namespace: 'default', name: 'careful' }, ({ spec }) => {
+          spec.updateLock = { maxSeconds: 60 };
+        });
+        await fixture.run(1);
+        assert.deepEqual(rules()['node-1'], { maxLockSeconds: 60 }, 'a changed limit reaches waiting hosts');
       },
     ));
 });

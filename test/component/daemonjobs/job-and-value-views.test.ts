@@ -3,8 +3,13 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { DaemonJobHostView } from '../../../coordinator/controllers/views/daemonjob-hosts.js';
 import { EffectiveValueView } from '../../../coordinator/controllers/views/effective-values.js';
-import { daemonJobOwner } from '../../../coordinator/decisions/daemonjobs/daemonjob-pod.js';
-import { daemonJobKind, daemonJobResultKind, hostValuesKind } from '../../../coordinator/kinds/index.js';
+import { daemonJobOwner, daemonJobPod } from '../../../coordinator/decisions/daemonjobs/daemonjob-pod.js';
+import {
+  daemonJobKind,
+  daemonJobResultKind,
+  hostValuesKind,
+  podKind,
+} from '../../../coordinator/kinds/index.js';
 import type {
   DaemonJobHosts,
   DaemonJobPreview,
@@ -16,6 +21,7 @@ import type {
   ValuesOfHost,
 } from '../../../shared/kube/fleet/effective-values-types.js';
 import type { HostValuesSpec } from '../../../shared/kube/host-values/host-values-types.js';
+import type { Pod, PodStatus } from '../../../shared/kube/pods/pod-types.js';
 import { startTestApi, type TestApi } from '../../harness/api/api-fixture.js';
 import { call } from '../../harness/api/https-call.js';
 import {
@@ -103,10 +109,37 @@ test('the map gets all names and no rows, and a filter selects states', async ()
   assert.deepEqual([some.total, some.hosts.length], [2, 2]);
 });
 
+test('a host that holds its Pod back says why, and can be asked for by name', async () => {
+  const job = plane.informers.daemonJobs.get({ namespace: 'default', name: 'flash' }) ?? assert.fail();
+  const pod = daemonJobPod(job, 'n3', 0, { maxLockSeconds: 60 });
+  const stored = (await plane.registry.create<Pod>(podKind, 'default', pod)).object();
+  await plane.registry.writeStatus(
+    podKind,
+    stored.metadata,
+    (): PodStatus => ({
+      phase: 'Pending',
+      conditions: [
+        {
+          type: 'PodReadyToStartContainers',
+          status: 'False',
+          reason: 'UpdateLocked',
+          message: 'drawer open',
+        },
+      ],
+    }),
+  );
+  await plane.settle();
+  const { hosts, total } = await get<DaemonJobHosts>(`${JOBS}/flash/hosts?node=n3`);
+  const row = { node: 'n3', state: 'Waiting', pod: 'flash.n3.0' };
+  assert.deepEqual([hosts, total], [[{ ...row, reason: 'UpdateLocked', message: 'drawer open' }], 1]);
+  assert.equal((await get<DaemonJobHosts>(`${JOBS}/flash/hosts?node=n9`)).total, 0);
+  await plane.registry.delete(podKind, stored.metadata, { gracePeriodSeconds: 0 });
+});
+
 for (const [query, message] of [
   ['state=Broken', 'state: "Broken" is not one of Failed,'],
   ['continue=n1', 'continue: "" is not one of Failed,'],
-  ['node=n1', 'unknown parameter "node"'],
+  ['host=n1', 'unknown parameter "host"'],
 ] as const)
   test(`the query ${query} is refused with a reason`, async () => {
     const answer = await call(api, `GET ${JOBS}/flash/hosts?${query}`);

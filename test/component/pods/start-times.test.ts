@@ -11,12 +11,14 @@ import { podOf, settle } from '../../harness/pods/pod-host-fixture.js';
 const HOUR = 3_600_000;
 /** Containers that do not end during a test. */
 const LONG: ImageBehaviourRow = { pattern: '*', exit: { afterMs: 100 * HOUR, code: 0 } };
+/** An image that is pulled for 5 min. */
+const HEAVY: ImageBehaviourRow = { ...LONG, pattern: '*/heavy:1', pull: { afterMs: 300_000 } };
 /** Containers that also need 5 s to stop. */
 const STUBBORN: ImageBehaviourRow = { ...LONG, pattern: '*/stubborn:1', stop: { afterMs: 5_000 } };
 
 let host: PodFixture;
 beforeEach(() => {
-  host = new PodFixture([STUBBORN, LONG]);
+  host = new PodFixture([STUBBORN, HEAVY, LONG]);
 });
 afterEach(() => host.close());
 
@@ -94,10 +96,116 @@ describe('a Pod with a start time', () => {
   test('with windows waits for the time of the coordinator', async () => {
     host.assignPod(jobPod('window', { windows: [{ from: inMs(60_000), until: inMs(HOUR) }] }));
     await pass(120_000);
-    assert.match(waiting('window') ?? '', /has not received the time/);
+    await host.until('it waits', () => /has not received the time/.test(waiting('window') ?? ''));
     host.coordinatorMs = host.clock.now();
     await pass(30_000);
     await host.until('it runs', () => host.state('window') === 'running');
+  });
+});
+
+describe('a Pod whose start obeys an update lock', () => {
+  const reason = (name: string) =>
+    host.statuses.get(`uid-${name}`)?.conditions?.find(({ type }) => type === 'PodReadyToStartContainers')
+      ?.reason;
+
+  test('starts when the lock is released', async () => {
+    host.updateLock = 'drawer open';
+    host.assignPod(jobPod('locked', { maxLockSeconds: 3600 }));
+    await host.until('it waits', () => reason('locked') === 'UpdateLocked');
+    assert.equal(waiting('locked'), 'drawer open');
+    await pass(HOUR - 60_000);
+    assert.equal(host.state('locked') === 'running', false);
+    host.updateLock = undefined;
+    await pass(30_000);
+    await host.until('it runs', () => host.state('locked') === 'running');
+    assert.deepEqual(
+      host.events.filter((event) => event.startsWith('UpdateLock')),
+      [],
+    );
+  });
+
+  test('starts after maxSeconds, also if the agent is restarted meanwhile, and reports the override once', async () => {
+    host.updateLock = 'drawer open';
+    host.assignPod(jobPod('locked', { maxLockSeconds: 3600 }));
+    await host.until('it waits', () => reason('locked') === 'UpdateLocked');
+    await pass(HOUR - 120_000);
+    await host.restartAgent();
+    await host.until('it still waits', () => reason('locked') === 'UpdateLocked');
+    await pass(180_000);
+    await host.until('it runs', () => host.state('locked') === 'running');
+    assert.deepEqual(
+      host.events.filter((event) => event.startsWith('UpdateLock')),
+      ['UpdateLockOverridden: drawer open; locked for longer than 3600 s'],
+    );
+  });
+
+  test('asks for the lock again after its images are pulled', async () => {
+    host.assignPod(jobPod('locked', { maxLockSeconds: 3600 }, 'example.com/heavy:1'));
+    await pass(30_000);
+    host.updateLock = 'drawer open';
+    await pass(10 * 60_000);
+    await host.until('it waits', () => reason('locked') === 'UpdateLocked');
+    assert.ok(host.events.some((event) => event.startsWith('Pulled')));
+    assert.equal(host.state('locked') === 'running', false);
+  });
+});
+
+describe('a Pod of a job that loses its containers', () => {
+  const SHORT: ImageBehaviourRow = { pattern: '*/short:1', exit: { afterMs: 1_000, code: 0 } };
+  const prune = async (name: string) => {
+    const own = (await host.driver.list()).filter(({ identity }) => identity.podUid === `uid-${name}`);
+    for (const { id } of own) await host.driver.remove(id);
+    return own.length;
+  };
+  beforeEach(async () => {
+    await host.close();
+    host = new PodFixture([SHORT, LONG]);
+  });
+
+  test('stays Succeeded if they are pruned after its end, also after a restart of the agent', async () => {
+    host.assignPod(jobPod('done', {}, 'example.com/short:1'));
+    await host.until('it has succeeded', async () => {
+      await host.pass(5_000);
+      return phase('done') === 'Succeeded';
+    });
+    assert.ok((await prune('done')) > 0);
+    await host.restartAgent();
+    await pass(60_000);
+    await host.until('it is still Succeeded', () => phase('done') === 'Succeeded');
+    assert.deepEqual(await host.driver.list(), []);
+  });
+
+  test('has failed if they are lost while it runs, and is not started again', async () => {
+    host.assignPod(jobPod('lost', {}));
+    await host.until('it runs', () => host.state('lost') === 'running');
+    await host.restartAgent();
+    assert.ok((await prune('lost')) > 0);
+    await pass(60_000);
+    await host.until('it has failed', () => phase('lost') === 'Failed');
+    assert.deepEqual(await host.driver.list(), []);
+    assert.equal(host.statuses.get('uid-lost')?.reason, 'ContainerStatusUnknown');
+  });
+
+  test('is not started again if its Node is deleted and the host registers again', async () => {
+    host.assignPod(jobPod('back', {}));
+    await host.until('it runs', () => host.state('back') === 'running');
+    host.deletePod('uid-back');
+    await pass(120_000);
+    assert.deepEqual(await host.driver.list(), []);
+    host.assignPod(jobPod('back', {}));
+    await pass(60_000);
+    await host.until('it has failed', () => phase('back') === 'Failed');
+    assert.deepEqual(await host.driver.list(), []);
+  });
+
+  test('starts if no container of it was ever started', async () => {
+    host.updateLock = 'drawer open';
+    host.assignPod(jobPod('first', { maxLockSeconds: 3600 }));
+    await pass(30_000);
+    await host.restartAgent();
+    host.updateLock = undefined;
+    await pass(30_000);
+    await host.until('it runs', () => host.state('first') === 'running');
   });
 });
 

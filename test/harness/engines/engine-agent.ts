@@ -4,6 +4,7 @@
  */
 import { basename } from 'node:path';
 import { type AssignedPod, afterAssign, afterUnassign } from '../../../agent/decisions/pods/assigned-pod.js';
+import { JobRuns } from '../../../agent/desired/job-runs.js';
 import { ImagePuller } from '../../../agent/images/image-puller.js';
 import { RegistrySettings } from '../../../agent/images/registry-settings.js';
 import { FolderPodFiles } from '../../../agent/pods/pod-files.js';
@@ -60,6 +61,7 @@ async function main(socketPath: string, dataDir: string): Promise<void> {
     terminateDurably: async () => undefined,
     forget: ({ uid }: AssignedPod) => void held.delete(uid),
     markContainersRemoved: () => undefined,
+    markLocked: () => systemClock.now(),
     markRevertCleared: async () => undefined,
   };
   const workers = new PodWorkers(source, {
@@ -84,6 +86,8 @@ async function main(socketPath: string, dataDir: string): Promise<void> {
     clock: systemClock,
     wallClock: systemClock,
     coordinatorNow: () => undefined,
+    askUpdateLock: async () => undefined,
+    jobRuns: JobRuns.inMemory(silentLogger),
     log: silentLogger,
     facts: () => ({
       nodeName: OWNER.nodeName,

@@ -15,6 +15,7 @@ import {
   isStopping,
 } from '../../../agent/decisions/pods/assigned-pod.js';
 import type { PodTermination } from '../../../agent/decisions/pods/pod-view.js';
+import { JobRuns } from '../../../agent/desired/job-runs.js';
 import { ImagePuller } from '../../../agent/images/image-puller.js';
 import { RegistrySettings } from '../../../agent/images/registry-settings.js';
 import { FolderPodFiles } from '../../../agent/pods/pod-files.js';
@@ -56,6 +57,9 @@ export class PodHostFixture implements PodSource {
   token = '';
   /** The coordinator's time. Undefined: not received since the boot. */
   coordinatorMs: number | undefined;
+  /** Reason of the update lock that the host holds. */
+  updateLock: string | undefined;
+  readonly jobRuns = JobRuns.inMemory(silentLogger);
   readonly statuses = new Map<string, PodStatus>();
   readonly removed: string[] = [];
   /** `reason: message`, oldest first. */
@@ -127,6 +131,13 @@ export class PodHostFixture implements PodSource {
   markContainersRemoved(uid: string): void {
     const held = this.assignedPods.get(uid);
     if (held) this.assignedPods.set(uid, afterContainersRemoved(held));
+  }
+
+  markLocked(uid: string): number {
+    const held = this.assignedPods.get(uid);
+    const lockedSince = held?.lockedSince ?? this.clock.now();
+    if (held) this.assignedPods.set(uid, { ...held, lockedSince });
+    return lockedSince;
   }
 
   async markRevertCleared(uid: string): Promise<AssignedPod | undefined> {
@@ -246,6 +257,8 @@ export class PodHostFixture implements PodSource {
       clock: this.clock,
       wallClock: this.clock,
       coordinatorNow: () => this.coordinatorMs,
+      jobRuns: this.jobRuns,
+      askUpdateLock: async () => (this.updateLock === undefined ? undefined : { reason: this.updateLock }),
       log: silentLogger,
       facts: () => this.facts,
     };

@@ -134,6 +134,17 @@ describe('the start of a run on a host', () => {
     });
   }
 
+  test('has no end if a stored deadline is later than any date', () => {
+    assert.deepEqual(hostStart(job('2026-06-01T03:00:00Z', undefined, 9e15), {}), {
+      at: Date.parse('2026-06-01T03:00:00Z'),
+      rules: { at: '2026-06-01T03:00:00Z', ...inSeriesRules('Forbid') },
+    });
+  });
+
+  test('is skipped if a stored start is no time', () => {
+    assert.equal(hostStart(job('soon', undefined, 60), {}), 'skipped');
+  });
+
   test('is absent without startAt', () => {
     const { startAt: _, ...spec } = job('2026-06-01T03:00:00').spec;
     assert.equal(hostStart({ ...job(''), spec }, {}), undefined);

@@ -212,6 +212,41 @@ for (const [what, completionTime, expected] of [
   });
 }
 
+test('a success that arrives after its Pod was counted as deleted replaces the failure', () => {
+  const late = pod(0, 'Succeeded');
+  const view: HostView = {
+    ...{ nodeName: 'kiel', spec: {}, run: 1, isEligible: true, isOnline: true, isHeld: false },
+    ...{ pods: [late], result: outcome({ attempts: 1, reason: 'PodDeleted' }), end: undefined },
+  };
+  const { state, outcome: stored } = hostStep(view, NOW);
+  assert.deepEqual([state.kind, stored?.phase, stored?.attempts], ['Succeeded', 'Succeeded', 1]);
+});
+
+for (const [waitedMs, expected] of [
+  [0, 10_000],
+  [9_999, 1],
+  [10_000, undefined],
+] as const) {
+  test(`after a clock that was set back a host waits for the rest of its back-off: ${expected ?? 'none'}`, () => {
+    const view: HostView = {
+      ...{ nodeName: 'kiel', spec: {}, run: 1, isEligible: true, isOnline: true, isHeld: false, waitedMs },
+      ...{ pods: [], result: outcome({ completionTime: '2026-01-01T13:00:00Z' }), end: undefined },
+    };
+    const { state } = hostStep(view, NOW);
+    assert.equal(state.kind === 'Waiting' ? state.forMs : undefined, expected);
+  });
+}
+
+test('a job with a stored deadline that is later than any date is decided', () => {
+  const step = daemonJobStep(
+    job({ activeDeadlineSeconds: 9e15, ttlSecondsAfterFinished: 9e15 }),
+    NONE,
+    0,
+    NOW,
+  );
+  assert.equal(step.status.conditions?.[0]?.type, 'Complete');
+});
+
 /** Spec, counts, free slots, terminal condition and its reason. */
 const JOBS: [what: string, spec: Partial<DaemonJobSpec>, counts: object, slots: number, end?: string][] = [
   ['starts all hosts', {}, { Ready: 5 }, 5],

@@ -78,3 +78,55 @@ describe('an approval of a wave', () => {
     });
   }
 });
+
+describe('an override of update locks', () => {
+  const OVERRIDE = 'fleet.everynode.dev/override-locks';
+  const REASON = 'fleet.everynode.dev/reason';
+  const BY = 'fleet.everynode.dev/override-locks-by';
+  type Annotations = Record<string, string> | undefined;
+  const rows: [what: string, before: Annotations, sent: Annotations, stored: Annotations][] = [
+    [
+      'is recorded with its user and reason',
+      undefined,
+      { [OVERRIDE]: 'a', [REASON]: 'recall' },
+      { [OVERRIDE]: 'a', [BY]: 'ann: recall' },
+    ],
+    [
+      'cannot be recorded for another user',
+      undefined,
+      { [OVERRIDE]: 'a', [REASON]: 'recall', [BY]: 'bob: recall' },
+      { [OVERRIDE]: 'a', [BY]: 'ann: recall' },
+    ],
+    [
+      'keeps its user when another field changes',
+      { [OVERRIDE]: 'a', [BY]: 'ann: recall' },
+      { [OVERRIDE]: 'a', [BY]: 'bob' },
+      { [OVERRIDE]: 'a', [BY]: 'ann: recall' },
+    ],
+    [
+      'is removed with its user',
+      { [OVERRIDE]: 'a', [BY]: 'ann: recall' },
+      { [BY]: 'ann: recall' },
+      undefined,
+    ],
+  ];
+  const write = (before: Annotations, sent: Annotations) => {
+    const [next, current] = [job({}, sent), job({}, before)];
+    daemonJobKind.prepareForUpdate(next, current, { now: 0, user: 'ann' });
+    return { next, errors: daemonJobKind.validateUpdate?.(next, current) ?? [] };
+  };
+  for (const [what, before, sent, stored] of rows) {
+    test(what, () => {
+      const { next, errors } = write(before, sent);
+      assert.deepEqual([next.metadata.annotations, errors], [stored, []]);
+    });
+  }
+
+  test('requires a reason', () => {
+    const { errors } = write(undefined, { [OVERRIDE]: 'a' });
+    assert.deepEqual(
+      errors.map(({ field, message }) => `${field}: ${message}`),
+      [`metadata.annotations[${REASON}]: Required value: override-locks requires a reason`],
+    );
+  });
+});

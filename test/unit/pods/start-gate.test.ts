@@ -1,7 +1,12 @@
 /** When a host starts a Pod of a DaemonJob: its start time, deadline, windows and other runs. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { type SeriesPod, type StartFacts, startGate } from '../../../agent/decisions/pods/start-gate.js';
+import {
+  type DelayingLock,
+  type SeriesPod,
+  type StartFacts,
+  startGate,
+} from '../../../agent/decisions/pods/start-gate.js';
 import type { RunSeries } from '../../../shared/kube/daemonjobs/daemonjob-start.js';
 
 const AT = '2026-03-01T03:00:00Z';
@@ -9,7 +14,10 @@ const at = Date.parse(AT);
 const MINUTE = 60_000;
 
 function gate(changes: Partial<StartFacts>): string {
-  const step = startGate({ rules: { at: AT }, wallMs: at, coordinatorMs: undefined, others: [], ...changes });
+  const step = startGate({
+    ...{ rules: { at: AT }, wallMs: at, coordinatorMs: undefined, others: [], lock: undefined, now: at },
+    ...changes,
+  });
   if (step.kind === 'wait') return `wait ${step.againMs} ${step.replaces.join()}${step.message}`;
   return step.kind === 'missed' ? `${step.rejection.reason}: ${step.rejection.message}` : step.kind;
 }
@@ -53,6 +61,46 @@ describe('the windows of a Pod of a DaemonJob', () => {
   ];
   for (const [rule, coordinatorMs, expected] of rows)
     test(rule, () => assert.equal(gate({ rules: { windows }, coordinatorMs }), expected));
+});
+
+describe('an update lock on the host', () => {
+  const lock: DelayingLock = { reason: 'drawer open', since: at - MINUTE };
+  const start = (changes: Partial<StartFacts>) =>
+    startGate({
+      ...{ rules: { maxLockSeconds: 3600 }, wallMs: at, coordinatorMs: undefined, others: [], lock, now: at },
+      ...changes,
+    });
+  const open = { kind: 'open', pullsFirst: true };
+  const rows: [rule: string, changes: Partial<StartFacts>, expected: object][] = [
+    [
+      'delays the start with the reason of a handover',
+      {},
+      { kind: 'wait', reason: 'UpdateLocked', message: 'drawer open', againMs: 2_000, replaces: [] },
+    ],
+    ['delays nothing without updateLock in the policy', { rules: {} }, { kind: 'open' }],
+    ['delays nothing once it is released', { lock: undefined }, open],
+    [
+      'delays the start no longer than maxSeconds',
+      { rules: { maxLockSeconds: 60 } },
+      { ...open, overridden: 'drawer open; locked for longer than 60 s' },
+    ],
+    [
+      'delays nothing once an operator overrides it',
+      { rules: { maxLockSeconds: 3600, forcedBy: 'ann: urgent' } },
+      { ...open, overridden: 'drawer open; overridden by ann: urgent' },
+    ],
+    [
+      'does not hide that the Pod waits for its time',
+      { rules: { at: AT, maxLockSeconds: 3600 }, wallMs: at - 5_000 },
+      { kind: 'wait', reason: 'WaitsForStart', message: `starts at ${AT}`, againMs: 5_000, replaces: [] },
+    ],
+  ];
+  for (const [rule, changes, expected] of rows) test(rule, () => assert.deepEqual(start(changes), expected));
+
+  test('does not keep the host from reporting that it missed the deadline', () => {
+    const step = start({ rules: { at: AT, before: AT, maxLockSeconds: 3600 } });
+    assert.equal(step.kind, 'missed');
+  });
 });
 
 describe('two runs of a CronDaemonJob on one host', () => {
