@@ -19,7 +19,8 @@ export function copyJson(value: unknown): unknown {
   if (Array.isArray(value)) return value.map((item: unknown) => copyJson(item));
   if (!isJsonMap(value)) return value;
   const copy: JsonMap = {};
-  for (const [key, member] of Object.entries(value)) {
+  for (const key of Object.keys(value)) {
+    const member = value[key];
     if (member !== undefined) setOwn(copy, key, copyJson(member));
   }
   return copy;
