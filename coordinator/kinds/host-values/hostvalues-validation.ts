@@ -18,7 +18,9 @@ function validateKey(key: string, field: string): FieldError[] {
 }
 
 function validateValues(values: Record<string, string> | undefined, field: string): FieldError[] {
-  return Object.entries(values ?? {}).flatMap(([key, value]) => validateValue(key, value, `${field}[${key}]`));
+  return Object.entries(values ?? {}).flatMap(([key, value]) =>
+    validateValue(key, value, `${field}[${key}]`),
+  );
 }
 
 function validateValue(key: string, value: unknown, path: string): FieldError[] {
@@ -48,7 +50,8 @@ function validateHosts(hosts: NonNullable<HostValuesSpec['hosts']>): FieldError[
     if (problems.length > 0) errors.push(...invalidFor(`spec.hosts[${node}]`, node, problems));
     const values = hosts[node] ?? {};
     for (const key of Object.keys(values)) {
-      if (!isValid(key, values[key])) errors.push(...validateValue(key, values[key], `spec.hosts[${node}][${key}]`));
+      if (!isValid(key, values[key]))
+        errors.push(...validateValue(key, values[key], `spec.hosts[${node}][${key}]`));
     }
   }
   return errors;

@@ -1,16 +1,11 @@
 /** Plain JSON trees: copying, comparing, type checks. */
+import { setOwn } from '../../../shared/kube/objects/merge-patch.js';
 
 export type JsonMap = { [key: string]: unknown };
 
 /** True for a JSON object: neither a list nor null. */
 export function isJsonMap(value: unknown): value is JsonMap {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-/** Sets an own property. A plain assignment to `__proto__` would replace the prototype instead. */
-export function setOwn(map: JsonMap, key: string, value: unknown): void {
-  if (key !== '__proto__') map[key] = value;
-  else Object.defineProperty(map, key, { value, writable: true, enumerable: true, configurable: true });
 }
 
 /** Returns a deep copy. Members that are `undefined` are left out, as in JSON text. */

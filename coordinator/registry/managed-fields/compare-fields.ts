@@ -71,7 +71,8 @@ function compareMaps(before: JsonMap, after: JsonMap, schema: Schema): Part[] {
   };
   for (const key of Object.keys(after))
     compareAt(key, Object.hasOwn(before, key) ? before[key] : undefined, after[key]);
-  for (const key of Object.keys(before)) if (!Object.hasOwn(after, key)) compareAt(key, before[key], undefined);
+  for (const key of Object.keys(before))
+    if (!Object.hasOwn(after, key)) compareAt(key, before[key], undefined);
   return parts;
 }
 

@@ -1,5 +1,7 @@
 /** FieldsV1: the JSON form of a set of paths (`fieldpath.Set` ToJSON, FromJSON). */
-import { isJsonMap, type JsonMap, setOwn } from '../encoding/json-value.js';
+
+import { setOwn } from '../../../shared/kube/objects/merge-patch.js';
+import { isJsonMap, type JsonMap } from '../encoding/json-value.js';
 import { EMPTY_SET, type FieldSet, fieldSet, MEMBER, sortedBranches } from './field-set.js';
 import { readElement } from './path-element.js';
 

@@ -1,6 +1,7 @@
 /** The verb patch: JSON, merge, strategic merge and apply bodies. */
 
 import { ApiError, badRequest, invalid } from '../../../shared/kube/objects/api-status.js';
+import { applyMergePatch } from '../../../shared/kube/objects/merge-patch.js';
 import type { KubeObject, ObjectRef } from '../../../shared/kube/objects/meta.js';
 import type { Kind } from '../../kinds/kind.js';
 import { schemaOf } from '../../kinds/schema/schema-definitions.js';
@@ -8,7 +9,7 @@ import { invalidValue } from '../../kinds/validation/field-error.js';
 import { withAdmissionReviews } from '../admission/admission-reviews.js';
 import { DecodingError } from '../admission/strict-decoding.js';
 import { copyJson, isJsonMap, type JsonMap } from '../encoding/json-value.js';
-import { applyJsonPatch, applyMergePatch } from '../patch/json-patch.js';
+import { applyJsonPatch } from '../patch/json-patch.js';
 import { apply } from '../patch/server-side-apply.js';
 import { applyStrategicMergePatch, PatchFormatError } from '../patch/strategic-merge-patch.js';
 import type { ObjectRecord, RegistryDeps } from '../registry.js';
