@@ -23,7 +23,7 @@ export interface SettingsObject {
   name: string;
 }
 
-export type HistoryTarget = SettingsObject | { kind: 'DaemonSet'; name: string };
+type HistoryTarget = SettingsObject | { kind: 'DaemonSet'; name: string };
 
 /** `NAME` is a HostValues object. Throws ExitError for another kind. */
 export function historyTarget(text: string): HistoryTarget {
