@@ -22,6 +22,7 @@ import { upCommand } from './commands/up-command.js';
 import { userCommand } from './commands/user-command.js';
 import { whyCommand } from './commands/why-command.js';
 import { demoCommand } from './demo/demo-command.js';
+import { valuesCommand } from './values/values-command.js';
 
 const COMPLETION = 'completion';
 
@@ -45,6 +46,7 @@ const COMMANDS = [
   planCommand,
   rolloutCommand,
   jobCommand,
+  valuesCommand,
   versionCommand,
 ];
 

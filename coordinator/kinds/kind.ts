@@ -82,6 +82,8 @@ export interface Kind<T extends KubeObject = KubeObject> {
    * In place on `next`: reverts fields that this verb cannot change (status on a main update) and counts generations.
    */
   prepareForUpdate(next: T, current: T, context: WriteContext): void;
+  /** The prepare functions write the status, and no client can. A writer of the object then does not own the status. */
+  hasOwnStatus?: true;
   /** Like `prepareForUpdate` for `/status`: reverts everything but status. Absent: the kind has no status. */
   prepareForStatusUpdate?(next: T, current: T, context: WriteContext): void;
   /** Like `prepareForUpdate` for `/approval`: reverts everything but the decision. Validated as a status write. */

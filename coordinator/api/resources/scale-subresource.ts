@@ -4,6 +4,7 @@
  */
 import { badRequest, conflict, invalid } from '../../../shared/kube/objects/api-status.js';
 import type { ScaleSubresource } from '../../../shared/kube/objects/custom-resource-definition.js';
+import { applyMergePatch, setOwn } from '../../../shared/kube/objects/merge-patch.js';
 import type { KubeObject, ObjectRef } from '../../../shared/kube/objects/meta.js';
 import { type Scalable, scaleMetadata, selectorText } from '../../../shared/kube/workloads/scale.js';
 import type { Scale } from '../../../shared/kube/workloads/workload-types.js';
@@ -13,9 +14,9 @@ import { NOT_NEGATIVE } from '../../kinds/pods/spec-validation/value-validation.
 import { schemaOf } from '../../kinds/schema/schema-definitions.js';
 import { invalidValue } from '../../kinds/validation/field-error.js';
 import { readTyped } from '../../registry/admission/typed-body.js';
-import { copyJson, isJsonMap, type JsonMap, setOwn } from '../../registry/encoding/json-value.js';
+import { copyJson, isJsonMap, type JsonMap } from '../../registry/encoding/json-value.js';
 import { manifestProblems } from '../../registry/managed-fields/manifest-problems.js';
-import { applyJsonPatch, applyMergePatch } from '../../registry/patch/json-patch.js';
+import { applyJsonPatch } from '../../registry/patch/json-patch.js';
 import { applyStrategicMergePatch, PatchFormatError } from '../../registry/patch/strategic-merge-patch.js';
 import type { Preconditions, ReviewedForm, WriteOptions } from '../../registry/registry-options.js';
 import { unsupportedMediaType } from '../bodies/body-decoder.js';

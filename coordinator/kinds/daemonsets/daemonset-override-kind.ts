@@ -4,8 +4,8 @@ import { FLEET_GROUP } from '../../../shared/kube/objects/meta.js';
 import { setVolumeDefaults } from '../../../shared/kube/pods/volume-defaults.js';
 import type { Kind } from '../kind.js';
 import { STANDARD_VERBS } from '../kind.js';
+import { recordFirstSpec, recordSpecChange } from '../record-spec-change.js';
 import { AGE_COLUMN, column, labelsText, NAME_COLUMN, NONE } from '../table-column.js';
-import { semanticallyEqual } from '../validation/semantic-equality.js';
 import { validateDaemonSetOverride } from './daemonset-override-validation.js';
 
 /**
@@ -60,13 +60,9 @@ export const daemonSetOverrideKind: Kind<DaemonSetOverride> = {
   hasGeneration: true,
   nameRule: 'dnsSubdomain',
   setDefaults,
-  prepareForCreate: ({ metadata }) => {
-    metadata.generation = 1;
-  },
-  prepareForUpdate: (next, current) => {
-    const isChanged = !semanticallyEqual(next.spec, current.spec);
-    next.metadata.generation = (current.metadata.generation ?? 0) + (isChanged ? 1 : 0);
-  },
+  hasOwnStatus: true,
+  prepareForCreate: recordFirstSpec,
+  prepareForUpdate: recordSpecChange,
   validate: validateDaemonSetOverride,
   validateUpdate: () => [],
   warnings: () => [],

@@ -3,8 +3,8 @@ import type { HostValues } from '../../../shared/kube/host-values/host-values-ty
 import { FLEET_GROUP } from '../../../shared/kube/objects/meta.js';
 import type { Kind } from '../kind.js';
 import { STANDARD_VERBS } from '../kind.js';
+import { recordFirstSpec, recordSpecChange } from '../record-spec-change.js';
 import { AGE_COLUMN, column, labelsText, NAME_COLUMN, NONE } from '../table-column.js';
-import { semanticallyEqual } from '../validation/semantic-equality.js';
 import { validateHostValues } from './hostvalues-validation.js';
 
 function keysOf({ spec }: HostValues): string {
@@ -50,13 +50,9 @@ export const hostValuesKind: Kind<HostValues> = {
   hasGeneration: true,
   nameRule: 'dnsSubdomain',
   setDefaults: () => undefined,
-  prepareForCreate: ({ metadata }) => {
-    metadata.generation = 1;
-  },
-  prepareForUpdate: (next, current) => {
-    const isChanged = !semanticallyEqual(next.spec, current.spec);
-    next.metadata.generation = (current.metadata.generation ?? 0) + (isChanged ? 1 : 0);
-  },
+  hasOwnStatus: true,
+  prepareForCreate: recordFirstSpec,
+  prepareForUpdate: recordSpecChange,
   validate: validateHostValues,
   validateUpdate: () => [],
   warnings: () => [],

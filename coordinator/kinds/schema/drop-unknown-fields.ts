@@ -13,7 +13,8 @@ function dropUnder(type: Schema, value: unknown): void {
 }
 
 function dropInObject(type: Schema, value: Record<string, unknown>): void {
-  for (const [field, child] of Object.entries(value)) {
+  for (const field of Object.keys(value)) {
+    const child = value[field];
     const schema = fieldSchema(type, field);
     if (!schema || (child === null && !type.additionalProperties)) delete value[field];
     else if (child === null) value[field] = zeroOf(schema);

@@ -39,10 +39,12 @@ function equalQuantities(a: unknown, b: unknown): boolean {
 
 function equalMaps(parent: string, a: Record<string, unknown>, b: Record<string, unknown>): boolean {
   const quantities = QUANTITY_MAPS.has(parent);
-  return [...new Set([...Object.keys(a), ...Object.keys(b)])].every((key) =>
+  const isEqual = (key: string) =>
     quantities
       ? equalQuantities(ownValue(a, key), ownValue(b, key))
-      : equalUnder(key, ownValue(a, key), ownValue(b, key)),
+      : equalUnder(key, ownValue(a, key), ownValue(b, key));
+  return (
+    Object.keys(a).every(isEqual) && Object.keys(b).every((key) => Object.hasOwn(a, key) || isEqual(key))
   );
 }
 

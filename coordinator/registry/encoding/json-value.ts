@@ -1,4 +1,5 @@
 /** Plain JSON trees: copying, comparing, type checks. */
+import { setOwn } from '../../../shared/kube/objects/merge-patch.js';
 
 export type JsonMap = { [key: string]: unknown };
 
@@ -7,19 +8,14 @@ export function isJsonMap(value: unknown): value is JsonMap {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Sets an own property. A plain assignment to `__proto__` would replace the prototype instead. */
-export function setOwn(map: JsonMap, key: string, value: unknown): void {
-  if (key !== '__proto__') map[key] = value;
-  else Object.defineProperty(map, key, { value, writable: true, enumerable: true, configurable: true });
-}
-
 /** Returns a deep copy. Members that are `undefined` are left out, as in JSON text. */
 export function copyJson<T>(value: T): T;
 export function copyJson(value: unknown): unknown {
   if (Array.isArray(value)) return value.map((item: unknown) => copyJson(item));
   if (!isJsonMap(value)) return value;
   const copy: JsonMap = {};
-  for (const [key, member] of Object.entries(value)) {
+  for (const key of Object.keys(value)) {
+    const member = value[key];
     if (member !== undefined) setOwn(copy, key, copyJson(member));
   }
   return copy;

@@ -55,6 +55,16 @@ export function recordOf<T extends KubeObject>(object: T, revision: number): Obj
   };
 }
 
+/** Returns a record of an object that was just stored as `stored`, so that the response is not encoded again. */
+export function writtenRecord<T extends KubeObject>(
+  object: T,
+  stored: Buffer,
+  revision: number,
+): ObjectRecord<T> {
+  object.metadata.resourceVersion = String(revision);
+  return { revision, object: () => object, bytes: () => spliceResourceVersion(stored, revision) };
+}
+
 /** The object before and after a change. Both have the revision of the change. */
 interface ChangeRecords<T extends KubeObject = KubeObject> {
   current?: ObjectRecord<T>;

@@ -61,13 +61,19 @@ function listOf(value: unknown): readonly unknown[] {
 
 type Part = readonly [element: string, comparison: Comparison];
 
+/** Returns only the parts that differ, because a map of thousands of keys may differ in one. */
 function compareMaps(before: JsonMap, after: JsonMap, schema: Schema): Part[] {
-  const keys = new Set([...Object.keys(before), ...Object.keys(after)]);
-  const member = (map: JsonMap, key: string) => (Object.hasOwn(map, key) ? map[key] : undefined);
-  return [...keys].map((key) => [
-    fieldElement(key),
-    compareFields(member(before, key), member(after, key), fieldSchema(schema, key)),
-  ]);
+  const parts: Part[] = [];
+  const compareAt = (key: string, old: unknown, young: unknown) => {
+    if (old === young) return;
+    const comparison = compareFields(old, young, fieldSchema(schema, key));
+    if (comparison !== SAME) parts.push([fieldElement(key), comparison]);
+  };
+  for (const key of Object.keys(after))
+    compareAt(key, Object.hasOwn(before, key) ? before[key] : undefined, after[key]);
+  for (const key of Object.keys(before))
+    if (!Object.hasOwn(after, key)) compareAt(key, before[key], undefined);
+  return parts;
 }
 
 type ListShape = Extract<Shape, { type: 'list' }>;
@@ -76,10 +82,10 @@ function compareLists(before: readonly unknown[], after: readonly unknown[], sha
   const old = itemsByElement(before, shape);
   const young = itemsByElement(after, shape);
   const elements = new Set([...old.keys(), ...young.keys()]);
-  return [...elements].map((element) => [
-    element,
-    compareItems(old.get(element) ?? [], young.get(element) ?? [], shape.items),
-  ]);
+  return [...elements].flatMap((element): Part[] => {
+    const comparison = compareItems(old.get(element) ?? [], young.get(element) ?? [], shape.items);
+    return comparison === SAME ? [] : [[element, comparison]];
+  });
 }
 
 /** Compares items with the same key together, because lists of older releases may contain duplicates. */
@@ -102,6 +108,7 @@ function itemsByElement(list: readonly unknown[], { keys, items }: ListShape): M
 }
 
 function combined(before: unknown, after: unknown, parts: readonly Part[]): Comparison {
+  if (parts.length === 0 && before !== undefined && after !== undefined) return SAME;
   const gather = (which: keyof Comparison, isMember: boolean) =>
     fieldSet(
       isMember,

@@ -1,8 +1,8 @@
 /** The owners of an object's fields: metadata.managedFields, decoded (`managedfields/internal/managedfields.go`). */
 import type { KubeObject, ManagedFieldsEntry, Timestamp } from '../../../shared/kube/objects/meta.js';
-import { isJsonMap } from '../encoding/json-value.js';
+import { isJsonMap, type JsonMap } from '../encoding/json-value.js';
 import { type FieldSet, isEmptySet, union } from './field-set.js';
-import { decodeFieldsV1, encodeFieldsV1 } from './fields-v1.js';
+import { decodeFieldsV1, encodeFieldsV1, storedFieldsV1 } from './fields-v1.js';
 
 export type Operation = 'Apply' | 'Update';
 
@@ -41,6 +41,22 @@ export function decodeManagers(entries: unknown, apiVersion: string): FieldManag
     const decoded = decodeEntry(entry);
     if (!decoded) return undefined;
     if (entry.apiVersion === apiVersion) managers.set(managerKey(decoded), decoded);
+  }
+  return managers;
+}
+
+/** Returns the managers of a stored object. Its entries were encoded here, so they are decoded only where needed. */
+export function storedManagers(
+  entries: readonly ManagedFieldsEntry[] | undefined,
+  apiVersion: string,
+): FieldManagers {
+  const managers = new Map<string, FieldManager>();
+  for (const entry of entries ?? []) {
+    const { manager = '', operation, subresource, time, fieldsV1 = {} } = entry;
+    if (entry.apiVersion !== apiVersion || !isOperation(operation)) continue;
+    const fields = storedFieldsV1(fieldsV1 as JsonMap);
+    const name = { manager, operation, ...(subresource ? { subresource } : {}) };
+    managers.set(managerKey(name), { ...name, fields, ...(time ? { time } : {}) });
   }
   return managers;
 }

@@ -31,34 +31,64 @@ export function branchOf(set: FieldSet, element: string): FieldSet {
   return set.children.get(element) ?? EMPTY_SET;
 }
 
+/**
+ * Returns the set with other branches at some elements. All other branches are shared: a write of one field of an object
+ * with thousands of fields must not build thousands of sets.
+ */
+function withBranches(
+  set: FieldSet,
+  isMember: boolean,
+  branches: Iterable<readonly [string, FieldSet]>,
+): FieldSet {
+  let children: Map<string, FieldSet> | undefined;
+  for (const [element, branch] of branches) {
+    if (branch === set.children.get(element)) continue;
+    children ??= new Map(set.children);
+    if (isEmptySet(branch)) children.delete(element);
+    else children.set(element, branch);
+  }
+  if (!children && isMember === set.isMember) return set;
+  return { isMember, children: children ?? set.children };
+}
+
+/** Yields the branches that both sets have. Costs the size of the smaller set. */
+function* commonBranches(left: FieldSet, right: FieldSet): Generator<[string, FieldSet, FieldSet]> {
+  const smaller = left.children.size <= right.children.size ? left : right;
+  for (const element of smaller.children.keys()) {
+    const one = left.children.get(element);
+    const other = right.children.get(element);
+    if (one && other) yield [element, one, other];
+  }
+}
+
 /** Returns the paths that are in either set. */
 export function union(left: FieldSet, right: FieldSet): FieldSet {
+  if (left === right || isEmptySet(right)) return left;
   if (isEmptySet(left)) return right;
-  if (isEmptySet(right)) return left;
-  const elements = new Set([...left.children.keys(), ...right.children.keys()]);
-  const branches = [...elements].map(
-    (element) => [element, union(branchOf(left, element), branchOf(right, element))] as const,
+  const [large, small] = left.children.size < right.children.size ? [right, left] : [left, right];
+  const branches = [...small.children].map(
+    ([element, branch]) => [element, union(branchOf(large, element), branch)] as const,
   );
-  return fieldSet(left.isMember || right.isMember, branches);
+  return withBranches(large, left.isMember || right.isMember, branches);
 }
 
 /** Returns the paths of `left` that are not in `right`. Parents and children count as different paths. */
 export function difference(left: FieldSet, right: FieldSet): FieldSet {
   if (isEmptySet(left) || isEmptySet(right)) return left;
-  return fieldSet(
-    left.isMember && !right.isMember,
-    [...left.children].map(([element, branch]) => [element, difference(branch, branchOf(right, element))]),
+  const branches = [...commonBranches(left, right)].map(
+    ([element, one, other]) => [element, difference(one, other)] as const,
   );
+  return withBranches(left, left.isMember && !right.isMember, branches);
 }
 
 /** Returns the paths of `left` that are neither in `right` nor below a path in `right`. */
 export function outside(left: FieldSet, right: FieldSet): FieldSet {
   if (right.isMember) return EMPTY_SET;
   if (isEmptySet(right)) return left;
-  return fieldSet(
-    left.isMember,
-    [...left.children].map(([element, branch]) => [element, outside(branch, branchOf(right, element))]),
+  const branches = [...commonBranches(left, right)].map(
+    ([element, one, other]) => [element, outside(one, other)] as const,
   );
+  return withBranches(left, left.isMember, branches);
 }
 
 /** Returns the paths that are in both sets. */

@@ -1,6 +1,8 @@
 /** FieldsV1: the JSON form of a set of paths (`fieldpath.Set` ToJSON, FromJSON). */
-import { isJsonMap, type JsonMap, setOwn } from '../encoding/json-value.js';
-import { type FieldSet, fieldSet, sortedBranches } from './field-set.js';
+
+import { setOwn } from '../../../shared/kube/objects/merge-patch.js';
+import { isJsonMap, type JsonMap } from '../encoding/json-value.js';
+import { EMPTY_SET, type FieldSet, fieldSet, MEMBER, sortedBranches } from './field-set.js';
 import { readElement } from './path-element.js';
 
 /** The key for the parent path itself, in a map that also lists its children. */
@@ -8,12 +10,14 @@ const SELF = '.';
 
 /** Returns for example `{"f:data":{".":{},"f:a":{}}}`. */
 export function encodeFieldsV1(set: FieldSet): JsonMap {
+  if (set instanceof StoredFieldSet) return set.json;
   const json: JsonMap = {};
   for (const [element, branch] of sortedBranches(set)) setOwn(json, element, encodeBranch(branch));
   return json;
 }
 
 function encodeBranch(branch: FieldSet): JsonMap {
+  if (branch instanceof StoredFieldSet) return branch.json;
   const below = encodeFieldsV1(branch);
   return branch.isMember && branch.children.size > 0 ? { [SELF]: {}, ...below } : below;
 }
@@ -40,4 +44,42 @@ function decodeBranch(json: JsonMap): FieldSet | undefined {
   const branch = decodeMembers(json);
   if (!branch) return undefined;
   return { isMember: branch.isMember || Object.keys(json).length === 0, children: branch.children };
+}
+
+/**
+ * A set in its stored form, decoded one level at a time and encoded again without work. Otherwise a write of one field
+ * of an object with thousands of fields would decode and encode all of them.
+ */
+class StoredFieldSet implements FieldSet {
+  #children: ReadonlyMap<string, FieldSet> | undefined;
+
+  /** `json` is not empty, and is never changed. */
+  constructor(readonly json: JsonMap) {}
+
+  get isMember(): boolean {
+    return Object.hasOwn(this.json, SELF);
+  }
+
+  get children(): ReadonlyMap<string, FieldSet> {
+    this.#children ??= new Map(
+      Object.entries(this.json).flatMap(([element, branch]): [string, FieldSet][] =>
+        element === SELF ? [] : [[element, storedBranch(branch as JsonMap)]],
+      ),
+    );
+    return this.#children;
+  }
+}
+
+function storedBranch(json: JsonMap): FieldSet {
+  return hasMembers(json) ? new StoredFieldSet(json) : MEMBER;
+}
+
+function hasMembers(json: JsonMap): boolean {
+  for (const key in json) if (Object.hasOwn(json, key)) return true;
+  return false;
+}
+
+/** Returns the set of JSON that `encodeFieldsV1` made. It is not checked. */
+export function storedFieldsV1(json: JsonMap): FieldSet {
+  return hasMembers(json) ? new StoredFieldSet(json) : EMPTY_SET;
 }

@@ -1,6 +1,8 @@
 /** Merges an applied manifest into the live object (structured-merge-diff `typed/merge.go`). */
+
+import { setOwn } from '../../../shared/kube/objects/merge-patch.js';
 import { fieldSchema, type Schema } from '../../kinds/schema/schema-definitions.js';
-import { isJsonMap, type JsonMap, setOwn } from '../encoding/json-value.js';
+import { isJsonMap, type JsonMap } from '../encoding/json-value.js';
 import { itemElement } from './path-element.js';
 import { type Shape, shapeOf } from './schema-shape.js';
 

@@ -1,6 +1,8 @@
 /** Removal of fields from an object (structured-merge-diff `typed/remove.go`). */
+
+import { setOwn } from '../../../shared/kube/objects/merge-patch.js';
 import { fieldSchema, type Schema } from '../../kinds/schema/schema-definitions.js';
-import { isJsonMap, type JsonMap, setOwn } from '../encoding/json-value.js';
+import { isJsonMap, type JsonMap } from '../encoding/json-value.js';
 import { branchOf, type FieldSet } from './field-set.js';
 import { fieldElement, itemElement } from './path-element.js';
 import { type Shape, shapeOf } from './schema-shape.js';

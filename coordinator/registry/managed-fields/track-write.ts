@@ -3,6 +3,7 @@ import type { KubeObject, ManagedFieldsEntry } from '../../../shared/kube/object
 import { toTimestamp } from '../../../shared/kube/objects/meta.js';
 import { apiVersionOf, type Kind } from '../../kinds/kind.js';
 import { schemaOf } from '../../kinds/schema/schema-definitions.js';
+import { sameJson } from '../encoding/json-value.js';
 import type { WriteOptions } from '../registry-options.js';
 import { compareFields, withoutFields, writtenFields } from './compare-fields.js';
 import {
@@ -15,6 +16,7 @@ import {
   mapFields,
   NO_MANAGERS,
   setManagedFields,
+  storedManagers,
   withManager,
 } from './field-managers.js';
 import { difference, EMPTY_SET, isEmptySet, union } from './field-set.js';
@@ -111,9 +113,10 @@ function managersToStartFrom(
   const apiVersion = apiVersionOf(kind);
   const sent = subresource ? undefined : metadata.managedFields;
   if (isReset(sent)) return NO_MANAGERS;
-  const named = sent && decodeManagers(sent, apiVersion);
+  const stored = current.metadata.managedFields;
+  const named = sent && !sameJson(sent, stored) ? decodeManagers(sent, apiVersion) : undefined;
   if (named && named.size > 0) return named;
-  return decodeManagers(current.metadata.managedFields, apiVersion) ?? NO_MANAGERS;
+  return storedManagers(stored, apiVersion);
 }
 
 function isReset(entries: ManagedFieldsEntry[] | undefined): boolean {

@@ -34,7 +34,7 @@ export const METADATA_ITSELF = setOfPaths([['f:metadata']]);
  */
 export function untrackedFields(kind: Kind, subresource: string | undefined): FieldSet {
   if (subresource === 'status') return UNTRACKED_ON_STATUS;
-  return kind.prepareForStatusUpdate ? UNTRACKED_WITHOUT_STATUS : UNTRACKED_ON_MAIN;
+  return kind.prepareForStatusUpdate || kind.hasOwnStatus ? UNTRACKED_WITHOUT_STATUS : UNTRACKED_ON_MAIN;
 }
 
 /**

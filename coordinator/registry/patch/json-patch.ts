@@ -1,8 +1,8 @@
-/** JSON patch (RFC 6902) and JSON merge patch (RFC 7396). */
+/** JSON patch (RFC 6902). */
 
 import { applyPatch, type Operation } from 'rfc6902';
 import { ApiError, badRequest } from '../../../shared/kube/objects/api-status.js';
-import { copyJson, isJsonMap, type JsonMap, setOwn } from '../encoding/json-value.js';
+import { copyJson, isJsonMap, type JsonMap } from '../encoding/json-value.js';
 
 /** Upstream's limit (`maxJSONPatchOperations`). */
 const MAX_OPERATIONS = 10_000;
@@ -90,20 +90,4 @@ export function applyJsonPatch(document: JsonMap, body: unknown): JsonMap {
     perform(patched, copyJson(operation));
   }
   return patched;
-}
-
-/**
- * Returns `target` with `patch` merged in (RFC 7396): null removes a member, a map is merged, any other value replaces.
- */
-export function applyMergePatch(target: unknown, patch: JsonMap): JsonMap {
-  const merged: JsonMap = isJsonMap(target) ? { ...target } : {};
-  for (const [key, value] of Object.entries(patch)) {
-    if (value === null) delete merged[key];
-    else setOwn(merged, key, isJsonMap(value) ? applyMergePatch(own(merged, key), value) : value);
-  }
-  return merged;
-}
-
-function own(map: JsonMap, key: string): unknown {
-  return Object.hasOwn(map, key) ? map[key] : undefined;
 }

@@ -25,13 +25,13 @@ import { copyJson, type JsonMap, sameJson } from '../encoding/json-value.js';
 import { applyConflict } from '../managed-fields/apply-conflict.js';
 import { type ApplyConflict, appliedFields, applyFields } from '../managed-fields/apply-fields.js';
 import {
-  decodeManagers,
   encodeManagers,
   type FieldManager,
   type FieldManagers,
   managerKey,
   NO_MANAGERS,
   setManagedFields,
+  storedManagers,
   withManager,
 } from '../managed-fields/field-managers.js';
 import { sameSet } from '../managed-fields/field-set.js';
@@ -193,7 +193,7 @@ function liveMap(current: KubeObject): JsonMap {
 }
 
 function managersOf({ kind, subresource }: Application, current: KubeObject, now: number): FieldManagers {
-  const managers = decodeManagers(current.metadata.managedFields, apiVersionOf(kind)) ?? NO_MANAGERS;
+  const managers = storedManagers(current.metadata.managedFields, apiVersionOf(kind));
   if (managers.size > 0) return managers;
   const writer = { manager: BEFORE_FIRST_APPLY, operation: 'Update' as const, time: toTimestamp(now) };
   return managersAfterUpdate(kind, ZERO_OBJECT, current, managers, {

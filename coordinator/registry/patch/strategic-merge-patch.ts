@@ -2,8 +2,10 @@
  * Strategic merge patch: a merge patch that merges lists by upstream's keys and has directives
  * (`k8s.io/apimachinery/pkg/util/strategicpatch/patch.go`). The generated schema contains the keys.
  */
+
+import { setOwn } from '../../../shared/kube/objects/merge-patch.js';
 import { fieldSchema, itemSchema, type Schema } from '../../kinds/schema/schema-definitions.js';
-import { isJsonMap, type JsonMap, setOwn } from '../encoding/json-value.js';
+import { isJsonMap, type JsonMap } from '../encoding/json-value.js';
 import { identityBy, mergeByKey, mergeSets, orderList, PatchFormatError } from './strategic-merge-list.js';
 
 export { PatchFormatError } from './strategic-merge-list.js';

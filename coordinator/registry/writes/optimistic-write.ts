@@ -8,7 +8,7 @@ import { allocateFor, isAllocated } from '../allocation/allocated-write.js';
 import { atRevision, cacheWritten } from '../encoding/decoded-objects.js';
 import { sameJson } from '../encoding/json-value.js';
 import { encodeNewStatus, encodeObject } from '../encoding/object-encoding.js';
-import { recordOf, StoredRecord } from '../encoding/object-record.js';
+import { recordOf, StoredRecord, writtenRecord } from '../encoding/object-record.js';
 import { refuseComputed } from '../reads/computed-objects.js';
 import type { Allocation, ObjectRecord, RegistryDeps } from '../registry.js';
 import { writeError } from '../registry-errors.js';
@@ -94,7 +94,7 @@ async function perform<T extends KubeObject>(
       const encoded = step.statusOnly ? encodeNewStatus(current.stored, object) : encodeObject(object);
       cacheWritten(encoded, object);
       next = await deps.store.update(key, encoded, { revision });
-      return { record: recordOf(object, next), removed: false };
+      return { record: writtenRecord(object, encoded, next), removed: false };
     } finally {
       allocation?.settle(next);
       charged?.settle(next);

@@ -1,6 +1,7 @@
 /** The verb patch: JSON, merge, strategic merge and apply bodies. */
 
 import { ApiError, badRequest, invalid } from '../../../shared/kube/objects/api-status.js';
+import { applyMergePatch } from '../../../shared/kube/objects/merge-patch.js';
 import type { KubeObject, ObjectRef } from '../../../shared/kube/objects/meta.js';
 import type { Kind } from '../../kinds/kind.js';
 import { schemaOf } from '../../kinds/schema/schema-definitions.js';
@@ -8,7 +9,7 @@ import { invalidValue } from '../../kinds/validation/field-error.js';
 import { withAdmissionReviews } from '../admission/admission-reviews.js';
 import { DecodingError } from '../admission/strict-decoding.js';
 import { copyJson, isJsonMap, type JsonMap } from '../encoding/json-value.js';
-import { applyJsonPatch, applyMergePatch } from '../patch/json-patch.js';
+import { applyJsonPatch } from '../patch/json-patch.js';
 import { apply } from '../patch/server-side-apply.js';
 import { applyStrategicMergePatch, PatchFormatError } from '../patch/strategic-merge-patch.js';
 import type { ObjectRecord, RegistryDeps } from '../registry.js';
@@ -36,8 +37,7 @@ export async function patch<T extends KubeObject>(
   const decide = (record: ObjectRecord<T>) => {
     const current = record.object();
     const patched = applyPatch(kind, Object.fromEntries(Object.entries(current)), change);
-    // Copy the patched object: it shares parts with the present one, and the two are compared next.
-    const replacement = { ref, body: copyJson(patched), current, now: deps.clock.now() };
+    const replacement = { ref, body: copyOfPatched(patched, current), current, now: deps.clock.now() };
     return markUpdate(deps, kind, replacement, reviewed);
   };
   try {
@@ -46,6 +46,20 @@ export async function patch<T extends KubeObject>(
   } catch (error) {
     throw error instanceof DecodingError ? badOutcome(change, error.problem) : error;
   }
+}
+
+/**
+ * Returns a copy of the patched object, which shares parts with `current`: admission changes the copy in place, and then
+ * compares the two. Nothing changes managedFields in place, so they are shared unless the patch sets them.
+ */
+function copyOfPatched(patched: JsonMap, current: KubeObject): JsonMap {
+  const { managedFields } = current.metadata;
+  const { metadata } = patched;
+  if (!managedFields || !isJsonMap(metadata) || metadata.managedFields !== managedFields)
+    return copyJson(patched);
+  const { managedFields: _shared, ...own } = metadata;
+  const copy = copyJson({ ...patched, metadata: own });
+  return { ...copy, metadata: { ...copy.metadata, managedFields } };
 }
 
 /** A patch result that is not a valid object of the kind is a 422 at `patch` (`applyPatchToObject`), not a 400. */

@@ -1,6 +1,7 @@
 /** fleet.everynode.dev/v1 DaemonSetOverride: changes of a DaemonSet's Pods on the hosts that it selects. */
 import type { KubeObject } from '../objects/meta.js';
 import type { LabelSelector } from '../objects/selectors.js';
+import type { SpecHistoryStatus } from '../objects/spec-history.js';
 import type { EnvVar, ResourceList } from '../pods/pod-types.js';
 import type { Volume } from '../pods/volume-types.js';
 
@@ -34,4 +35,5 @@ export interface DaemonSetOverrideSpec {
 
 export interface DaemonSetOverride extends KubeObject {
   spec: DaemonSetOverrideSpec;
+  status?: SpecHistoryStatus;
 }

@@ -1,6 +1,7 @@
 /** fleet.everynode.dev/v1 HostValues: values that differ from host to host, for the Pods of one namespace. */
 import type { KubeObject } from '../objects/meta.js';
 import type { LabelSelector } from '../objects/selectors.js';
+import type { SpecHistoryStatus } from '../objects/spec-history.js';
 
 /** A value in a Secret of the same namespace. Only its name and key travel in a Pod. */
 export interface SecretValue {
@@ -23,4 +24,5 @@ export interface HostValuesSpec {
 
 export interface HostValues extends KubeObject {
   spec: HostValuesSpec;
+  status?: SpecHistoryStatus;
 }

@@ -13,6 +13,7 @@ import { createKubectl, type Kubectl } from '../../harness/clients/kubectl.js';
 import {
   processesNaming,
   type RunningProgram,
+  runEverynode,
   startProgram,
 } from '../../harness/processes/everynode-processes.js';
 
@@ -131,6 +132,21 @@ describe('values of hosts', { concurrency: 1 }, () => {
           assert.doesNotMatch(shown, /"4711"/);
         });
         assert.notEqual(await kubectl.ok('get pods -l app=till -o name'), before);
+        await kubectl.ok('rollout status ds/till --timeout=60s');
+        const command = async (line: string) => {
+          const { stdout, stderr } = await runEverynode(['values', ...line.split(' '), '--data', dataDir]);
+          return stdout + stderr;
+        };
+        assert.match(await command('history stores'), /^3 .* hosts\[n1\]\[store\]$/m);
+        assert.match(await command('history ds/till'), /template +1 .*HostValues stores +3 /s);
+        assert.match(await command('history stores --revision 2'), /store: "4711"/);
+        assert.match(await command('undo stores'), /restored to revision 2/);
+        await soon(async () => {
+          assert.match(await kubectl.ok(`get pods -l app=till -o ${ANNOTATION}`), /"4711"/);
+        });
+        await kubectl.ok('apply -f -', values('4711'));
+        assert.equal(await kubectl.ok('get hv stores -o jsonpath={.metadata.generation}'), '4');
+        await kubectl.ok('describe hv stores');
         await kubectl.ok('rollout status ds/till --timeout=60s');
         await kubectl.ok('describe ds till');
         await kubectl.ok('delete ds till');

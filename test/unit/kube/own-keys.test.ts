@@ -9,10 +9,11 @@ import { fitRefusals } from '../../../coordinator/decisions/placement/pod-fit.js
 import { usageOfPods } from '../../../coordinator/decisions/placement/pod-resource-usage.js';
 import { secretKind } from '../../../coordinator/kinds/index.js';
 import { semanticallyEqual } from '../../../coordinator/kinds/validation/semantic-equality.js';
-import { applyJsonPatch, applyMergePatch } from '../../../coordinator/registry/patch/json-patch.js';
+import { applyJsonPatch } from '../../../coordinator/registry/patch/json-patch.js';
 import { applyStrategicMergePatch } from '../../../coordinator/registry/patch/strategic-merge-patch.js';
 import { inverseChange } from '../../../shared/kube/nodes/node-change.js';
 import { ownValue } from '../../../shared/kube/objects/label-syntax.js';
+import { applyMergePatch } from '../../../shared/kube/objects/merge-patch.js';
 import { compileLabelSelector, parseLabelSelector } from '../../../shared/kube/objects/selectors.js';
 import { nodeObject, podObject } from '../../harness/objects/object-builders.js';
 import { viewOf } from '../../harness/pods/pod-views.js';

@@ -2,28 +2,41 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { podKind } from '../../../coordinator/kinds/index.js';
+import { hostValuesKind, podKind } from '../../../coordinator/kinds/index.js';
+import type { Kind } from '../../../coordinator/kinds/kind.js';
 import { definitionOf } from '../../../coordinator/kinds/schema/schema-definitions.js';
-import type { JsonMap } from '../../../coordinator/registry/encoding/json-value.js';
+import { isJsonMap, type JsonMap } from '../../../coordinator/registry/encoding/json-value.js';
 import { applyFields } from '../../../coordinator/registry/managed-fields/apply-fields.js';
 import { compareFields } from '../../../coordinator/registry/managed-fields/compare-fields.js';
 import {
+  decodeManagers,
+  encodeManagers,
   type FieldManagers,
   NO_MANAGERS,
+  storedManagers,
 } from '../../../coordinator/registry/managed-fields/field-managers.js';
 import {
   difference,
+  EMPTY_SET,
+  type FieldSet,
   intersection,
   isEmptySet,
+  outside,
   pathsOf,
   sameSet,
   union,
 } from '../../../coordinator/registry/managed-fields/field-set.js';
-import { decodeFieldsV1, encodeFieldsV1 } from '../../../coordinator/registry/managed-fields/fields-v1.js';
+import {
+  decodeFieldsV1,
+  encodeFieldsV1,
+  storedFieldsV1,
+} from '../../../coordinator/registry/managed-fields/fields-v1.js';
 import { manifestProblems } from '../../../coordinator/registry/managed-fields/manifest-problems.js';
 import { mergeApplied } from '../../../coordinator/registry/managed-fields/merge-applied.js';
 import { fieldSetOf } from '../../../coordinator/registry/managed-fields/object-field-set.js';
 import { pathText } from '../../../coordinator/registry/managed-fields/path-element.js';
+import { managersAfterUpdate } from '../../../coordinator/registry/managed-fields/track-write.js';
+import type { KubeObject } from '../../../shared/kube/objects/meta.js';
 
 const POD = definitionOf('io.k8s.api.core.v1.Pod');
 const POD_SPEC = definitionOf('io.k8s.api.core.v1.PodSpec');
@@ -200,6 +213,103 @@ test('union, difference and intersection of sets satisfy the set laws', () => {
       assert.ok(sameSet(parts, left));
       assert.ok(sameSet(union(left, right), union(right, left)));
     }),
+  );
+});
+
+/** The paths of a set as texts. */
+const textsOf = (set: FieldSet) => [...pathsOf(set)].map((path) => JSON.stringify(path)).sort();
+
+/** Ways to hold the same set: as computed, as decoded from the text of a client, and in its stored form. */
+const FORMS: ((set: FieldSet) => FieldSet)[] = [
+  (set) => set,
+  (set) => decodeFieldsV1(encodeFieldsV1(set)) ?? EMPTY_SET,
+  (set) => storedFieldsV1(encodeFieldsV1(set)),
+];
+
+test('set operations equal those on lists of paths, for decoded and for stored sets', () => {
+  const form = fc.constantFrom(...FORMS);
+  fc.assert(
+    fc.property(manifest, manifest, form, form, (x, y, formOfX, formOfY) => {
+      const left = formOfX(fieldSetOf(x, POD));
+      const right = formOfY(fieldSetOf(y, POD));
+      const [ofLeft, ofRight] = [textsOf(left), textsOf(right)];
+      const isBelow = (path: string) => ofRight.some((other) => path.startsWith(other.slice(0, -1)));
+      const expected: [FieldSet, string[]][] = [
+        [union(left, right), [...new Set([...ofLeft, ...ofRight])].sort()],
+        [difference(left, right), ofLeft.filter((path) => !ofRight.includes(path))],
+        [outside(left, right), ofLeft.filter((path) => !isBelow(path))],
+      ];
+      for (const [set, paths] of expected) {
+        assert.deepEqual(textsOf(set), paths);
+        assert.deepEqual(
+          encodeFieldsV1(set),
+          encodeFieldsV1(decodeFieldsV1(encodeFieldsV1(set)) ?? EMPTY_SET),
+        );
+      }
+      assert.deepEqual([textsOf(left), textsOf(right)], [ofLeft, ofRight], 'operands are unchanged');
+    }),
+  );
+});
+
+test('a comparison finds exactly the fields that differ', () => {
+  const leaves = (value: unknown, path: string[] = []): [string, unknown][] =>
+    isJsonMap(value) && Object.keys(value).length > 0
+      ? Object.entries(value).flatMap(([key, child]) => leaves(child, [...path, `f:${key}`]))
+      : [[JSON.stringify(path), value]];
+  const hosts = fc.dictionary(word, words, { noNullPrototype: true, minKeys: 1 });
+  const schema = definitionOf('dev.everynode.fleet.v1.HostValuesSpec');
+  fc.assert(
+    fc.property(hosts, hosts, (one, other) => {
+      const [before, after] = [new Map(leaves({ hosts: one })), new Map(leaves({ hosts: other }))];
+      const found = compareFields({ hosts: one }, { hosts: other }, schema);
+      const leavesOf = (set: FieldSet, all: ReadonlyMap<string, unknown>) =>
+        textsOf(set).filter((path) => all.has(path));
+      const differ = [...after].filter(([path, value]) => before.has(path) && before.get(path) !== value);
+      assert.deepEqual(
+        leavesOf(found.added, after),
+        [...after.keys()].filter((path) => !before.has(path)).sort(),
+      );
+      assert.deepEqual(textsOf(found.modified), differ.map(([path]) => path).sort());
+      assert.deepEqual(
+        leavesOf(found.removed, before),
+        [...before.keys()].filter((path) => !after.has(path)).sort(),
+      );
+    }),
+  );
+});
+
+test('a write to an object gives the same owners from stored and from decoded entries', () => {
+  const hosts = fc.dictionary(word, words, { noNullPrototype: true, minKeys: 1 });
+  const bodyOf = (values: object): KubeObject & JsonMap => ({
+    ...{ apiVersion: 'v', kind: 'HostValues' },
+    metadata: { name: 'a' },
+    spec: { hosts: values },
+  });
+  fc.assert(
+    fc.property(
+      hosts,
+      fc.array(fc.tuple(hosts, fc.constantFrom('x', 'y')), { minLength: 1 }),
+      (first, writes) => {
+        const kind = hostValuesKind as unknown as Kind;
+        const writer = (manager: string) => ({
+          manager,
+          operation: 'Update' as const,
+          time: '2030-01-01T00:00:00Z',
+        });
+        let [before, entries] = [bodyOf(first), encodeManagers(NO_MANAGERS, 'v')];
+        for (const [values, manager] of writes) {
+          const after = bodyOf(values);
+          const [stored, decoded] = [
+            storedManagers(entries, 'v'),
+            decodeManagers(entries, 'v') ?? NO_MANAGERS,
+          ].map((managers) =>
+            encodeManagers(managersAfterUpdate(kind, before, after, managers, writer(manager)), 'v'),
+          );
+          assert.deepEqual(stored, decoded);
+          [before, entries] = [after, stored];
+        }
+      },
+    ),
   );
 });
 
