@@ -108,20 +108,13 @@ describe("the release's Compose file on a private Docker", { concurrency: 1 }, (
     load('agent', '0.1.0');
     const made = docker('exec', SERVICE, 'everynode', 'token', 'create');
     const token = /\b[a-z0-9]{6}\.[a-z0-9]{16}\.[0-9a-f]{64}\b/.exec(made)?.[0] ?? assert.fail(made);
-    const data = '/var/lib/everynode-agent';
-    const access = [
-      '--network',
-      'host',
-      '--pid',
-      'host',
-      '--cap-add',
-      'NET_ADMIN',
-      '-e',
-      `EVERYNODE_TOKEN=${token}`,
-    ];
+    // The engine runs on this machine, so the agent's folder must not be its default.
+    const data = join(folder, 'agent');
+    const access = ['--network=host', '--pid=host', '--cap-add=NET_ADMIN', '-e', `EVERYNODE_TOKEN=${token}`];
     const mounts = ['-v', `${engine.socketPath}:/var/run/docker.sock`, '-v', `${data}:${data}`];
-    const agent = ['everynode.dev/agent-container:0.1.0', '--server', `https://${engine.address}:6443`];
-    docker('run', '-d', '--name', 'agent', ...access, ...mounts, ...agent, '--node-name', 'contained');
+    const flags = ['--server', `https://${engine.address}:6443`, '--node-name', 'contained', '--data', data];
+    const agent = ['everynode.dev/agent-container:0.1.0', ...flags];
+    docker('run', '-d', '--name', 'agent', ...access, ...mounts, ...agent);
     await kubectl.ok('apply -f -', APP);
     await untilPasses(async () => {
       assert.match(await kubectl.ok('get nodes'), /\ncontained +Ready /);
