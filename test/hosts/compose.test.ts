@@ -4,10 +4,11 @@
  */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import { parseAllDocuments } from 'yaml';
 import { leaveOut } from '../harness/basics/skip-reason.js';
 import { untilPasses } from '../harness/basics/wait-until.js';
 import { createKubectl, type Kubectl, whyNoKubectl } from '../harness/clients/kubectl.js';
@@ -135,6 +136,29 @@ describe("the release's Compose file on a private Docker", { concurrency: 1 }, (
     );
     assert.equal(containers(), before);
   });
+
+  law(
+    "the Pod of the release's Kubernetes manifest runs on this fleet, by its own probes and security",
+    async () => {
+      const objects = parseAllDocuments(readFileSync(file('0.2.0', 'VERSION-kubernetes.yaml'), 'utf8'));
+      const [namespace, service, { metadata, spec }] = objects.map((each) => each.toJS());
+      const { serviceName, volumeClaimTemplates, ...rest } = spec;
+      assert.deepEqual([serviceName, volumeClaimTemplates.length], [service.metadata.name, 1]);
+      // Everynode has no StatefulSets and no volumes of its own.
+      rest.template.spec.volumes.push({ name: volumeClaimTemplates[0].metadata.name, emptyDir: {} });
+      const deployment = { apiVersion: 'apps/v1', kind: 'Deployment', metadata, spec: rest };
+      const items = [namespace, service, deployment];
+      await kubectl.ok(
+        'apply --validate=strict -f -',
+        JSON.stringify({ apiVersion: 'v1', kind: 'List', items }),
+      );
+      const which = `${metadata.name} -n ${metadata.namespace}`;
+      await kubectl.ok(`rollout status deployment/${which} --timeout=90s`);
+      const token = await kubectl.ok(`exec deployment/${which} -- /usr/bin/everynode token create`);
+      assert.match(token, /--server https:\/\/coordinator\.example\.com:6443/);
+      await kubectl.ok(`delete namespace ${metadata.namespace}`);
+    },
+  );
 
   law('a project of another name starts with the same data', async () => {
     run([...(compose ?? []), '-p', 'everynode', '-f', file('0.2.0', 'VERSION-compose.yaml'), 'down'], {
