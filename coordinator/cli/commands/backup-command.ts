@@ -10,7 +10,7 @@ import { BACKUPS_DIRECTORY, backupName, takeBackup } from '../../store/backup/ta
 import { DATABASE_FILE } from '../../store/data-files.js';
 import { connect } from '../client/api-client.js';
 import { downloadBackup } from '../client/backup-client.js';
-import { addKubeconfigOptions, type KubeconfigOptions } from '../client/kubeconfig-choice.js';
+import { addContextOptions, type KubeconfigOptions } from '../client/kubeconfig-choice.js';
 
 interface BackupOptions extends KubeconfigOptions {
   to?: string;
@@ -28,10 +28,14 @@ export function backupCommand(program: Command): void {
       'write a backup of database, certificate authority, keys and kubeconfig, readable only by its owner',
     )
     .option(
+      '--data <DIR>',
+      'data directory to back up, also while no coordinator runs (default that of this machine; without one, the coordinator of the kubeconfig sends the backup)',
+    )
+    .option(
       '--to <FILE>',
       `file or directory to write to (default DATA/${BACKUPS_DIRECTORY}; the current directory if the API sends it)`,
     );
-  addKubeconfigOptions(command).action(backup);
+  addContextOptions(command).action(backup);
 }
 
 async function backup(options: BackupOptions): Promise<void> {
