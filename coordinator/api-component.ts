@@ -37,6 +37,7 @@ interface ApiComponentDeps
     | 'hosts'
     | 'readings'
     | 'restore'
+    | 'backups'
     | 'cluster'
     | 'coordinators'
     | 'clock'

@@ -13,6 +13,7 @@ import { loadSigningKeys } from './access/token-signing-keys.js';
 import type { ClusterPort } from './api/join/cluster-port.js';
 import type { CoordinatorSource, LeadershipProof } from './api/ports.js';
 import { ApiComponent } from './api-component.js';
+import { BackupDownloads } from './backup-downloads.js';
 import type { LeaderDoor } from './cluster/front-door/front-door.js';
 import { readNotificationFile } from './controllers/notifications/notification-file.js';
 import { Notifier } from './controllers/notifications/notifier.js';
@@ -109,6 +110,7 @@ export async function startCoordinator(
   const conditions = new ConditionHistory({ informers, clock });
   const api = new ApiComponent(settings, {
     ...{ ...shared, certificates, hub, restore },
+    backups: new BackupDownloads({ dataDir: data, clock, log }),
     ...apiPartsOf(member),
     explainer: new DaemonSetExplainer({ informers, clock, rollouts: activeRollouts, refusals }),
     jobHosts: new DaemonJobHostView({ informers, clock }),

@@ -23,6 +23,7 @@ import { parseArgs } from 'node:util';
 import { bundleAgent } from '../bundle.mjs';
 import { whyNoImage, writeAgentImage, writeCoordinatorImage } from './container-images.mjs';
 import { coordinatorLayout } from './coordinator-layout.mjs';
+import { kubernetesManifest, writeHelmChart } from './helm-chart.mjs';
 import { writeDeb, writeRpm } from './linux-packages.mjs';
 import { manualPages } from './manual.mjs';
 import { ARCHITECTURES } from './node-binary.mjs';
@@ -93,7 +94,7 @@ class Release {
       if (this.programs.agent) await this.#buildAgent(architecture, bundle);
       if (this.programs.coordinator) await this.#buildCoordinator(architecture, tarball);
     }
-    this.#writeManifests();
+    await this.#writeManifests();
     if (this.kinds.has('offline')) {
       say('writing the air-gapped bundle');
       const target = join(out, `everynode-${this.version}-offline.tar`);
@@ -189,15 +190,14 @@ class Release {
     return why !== undefined;
   }
 
-  #writeManifests() {
+  async #writeManifests() {
     if (!this.kinds.has('images')) return;
-    for (const name of ['compose.yaml', 'kubernetes.yaml']) {
-      const text = readFileSync(join(ROOT, 'release/packaging', name), 'utf8');
-      writeFileSync(
-        join(this.out, `everynode-${this.version}-${name}`),
-        text.replaceAll('@VERSION@', this.version),
-      );
-    }
+    const { version, epoch } = this;
+    const file = (name) => join(this.out, `everynode-${version}-${name}`);
+    const compose = readFileSync(join(ROOT, 'release/packaging/compose.yaml'), 'utf8');
+    writeFileSync(file('compose.yaml'), compose.replaceAll('@VERSION@', version));
+    writeFileSync(file('kubernetes.yaml'), kubernetesManifest(ROOT, version));
+    await writeHelmChart({ root: ROOT, version, epoch, target: file('helm-chart.tgz') });
   }
 }
 

@@ -306,6 +306,22 @@ export interface MetricsPage {
   observe(request: LoggedRequest): void;
 }
 
+/** A complete backup, ready to be sent. */
+export interface BackupDownload {
+  /** File name with the time, such as `manual-2026-01-31T03-17-00Z.tar.gz`. */
+  name: string;
+  sizeBytes: number;
+  /** Last revision of the log in the backup. */
+  revision: number;
+  /** Must be read to its end or closed: until then the backup uses space on the disk. */
+  content: AsyncIterable<Uint8Array>;
+}
+
+export interface BackupSource {
+  /** Takes a backup. Throws ApiError: 409 while another one is taken, 503 if the disk cannot hold it. */
+  take(): Promise<BackupDownload>;
+}
+
 export interface RestoreControl {
   /** Returns the restore that an operator must confirm, if there is one. */
   unconfirmed(): UnconfirmedRestore | undefined;

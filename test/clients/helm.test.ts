@@ -1,7 +1,9 @@
 /** Helm 3 and 4, unmodified, with a chart of many kinds, on a coordinator with hollow hosts. */
 import assert from 'node:assert/strict';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { after, before, describe, type TestContext, test } from 'node:test';
+import { pathToFileURL } from 'node:url';
+import { parseAllDocuments } from 'yaml';
 import { ConformanceFleet } from '../conformance/scenarios/conformance-fleet.js';
 import { leaveOut } from '../harness/basics/skip-reason.js';
 import { findClient } from '../harness/clients/client-binaries.js';
@@ -71,6 +73,43 @@ describe('Helm', () => {
         left.split('\n').filter((line) => line.endsWith(`/${release}`)),
         [],
       );
+    });
+  }
+
+  for (const name of ['helm-3.17.2', 'helm-4.1.4']) {
+    test(`${name} renders the coordinator's own chart to objects that the API accepts strictly`, async () => {
+      const helm = helmNamed(name);
+      const { writeHelmChart } = await import(pathToFileURL(resolve('release/helm-chart.mjs')).href);
+      const target = join(helm.home, 'chart.tgz');
+      await writeHelmChart({ root: resolve('.'), version: '1.2.3', epoch: 0, target });
+      await helm.ok('lint --strict chart.tgz');
+      assert.match((await helm.run('template x chart.tgz')).stderr, /advertise must be the name or address/);
+      const port = 'service.type=NodePort,service.port=30443,service.nodePort=30443';
+      const values = `advertise=co.example,${port},storage.className=fast,image.tag=9`;
+      const text = await helm.ok(`template shop chart.tgz -n default --set ${values}`);
+      const [service, set, ...others] = parseAllDocuments(text).map((each) => each.toJS());
+      assert.deepEqual(others, []);
+      const [container] = set.spec.template.spec.containers;
+      assert.equal(container.image, 'everynode.dev/coordinator:9');
+      assert.deepEqual(
+        container.env.map((each: { value: unknown }) => each.value),
+        ['co.example', '30443'],
+      );
+      assert.deepEqual(service.spec.ports, [
+        { name: 'https', port: 30_443, nodePort: 30_443, targetPort: 'https' },
+      ]);
+      const { serviceName, volumeClaimTemplates, ...rest } = set.spec;
+      assert.equal(serviceName, service.metadata.name);
+      assert.deepEqual(service.spec.selector, set.spec.template.metadata.labels);
+      const [claim] = volumeClaimTemplates;
+      assert.equal(claim.spec.storageClassName, 'fast');
+      // Everynode has no StatefulSets. Everything in it is also part of these.
+      rest.template.spec.volumes.push({ name: 'data', persistentVolumeClaim: { claimName: 'data' } });
+      const deployment = { ...set, kind: 'Deployment', spec: rest };
+      const items = [service, deployment, { apiVersion: 'v1', kind: 'PersistentVolumeClaim', ...claim }];
+      const list = JSON.stringify({ apiVersion: 'v1', kind: 'List', items });
+      const applied = await fleet.kubectl.ok('apply --dry-run=server --validate=strict -f -', list);
+      assert.equal(applied.match(/ created \(server dry run\)$/gm)?.length, 3, applied);
     });
   }
 

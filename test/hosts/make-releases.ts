@@ -5,6 +5,18 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { gzipSync } from 'node:zlib';
 
+/** The releases' name of this machine's architecture. */
+export const ARCHITECTURE = process.arch === 'x64' ? 'amd64' : process.arch;
+
+/** Builds a release as a user would, but compressed quickly and for this machine's architecture alone. `only`: [] is all. */
+export function makeRelease(out: string, key: string, version: string, only: readonly string[]): void {
+  const flags = ['--key', key, '--arch', ARCHITECTURE, '--fast', '--complete', '--version', version];
+  const kinds = only.length > 0 ? ['--only', only.join(',')] : [];
+  execFileSync(process.execPath, [resolve('release/release.mjs'), ...flags, ...kinds, '--out', out], {
+    stdio: 'ignore',
+  });
+}
+
 const HANGS = '#!/bin/sh\n[ "$1" = --version ] && echo 0.3.0 && exit\nexec sleep 100000\n';
 
 /**
@@ -14,16 +26,9 @@ const HANGS = '#!/bin/sh\n[ "$1" = --version ] && echo 0.3.0 && exit\nexec sleep
 export function makeReleases(out: string, key: string): void {
   const { privateKey } = generateKeyPairSync('ed25519');
   writeFileSync(key, privateKey.export({ type: 'pkcs8', format: 'pem' }));
-  const architecture = process.arch === 'x64' ? 'amd64' : process.arch;
-  for (const version of ['0.1.0', '0.2.0']) {
-    const wish = ['--key', key, '--arch', architecture, '--only', 'agents', '--fast', '--version', version];
-    const script = resolve('release/release.mjs');
-    execFileSync(process.execPath, [script, ...wish, '--out', join(out, version)], {
-      stdio: 'ignore',
-    });
-  }
+  for (const version of ['0.1.0', '0.2.0']) makeRelease(join(out, version), key, version, ['agents']);
   const broken = join(out, '0.3.0');
-  const name = `everynode-agent-0.3.0-linux-${architecture}.gz`;
+  const name = `everynode-agent-0.3.0-linux-${ARCHITECTURE}.gz`;
   const archive = gzipSync(HANGS);
   const sums = `${createHash('sha256').update(archive).digest('hex')}  ${name}\n`;
   mkdirSync(broken);

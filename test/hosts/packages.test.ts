@@ -4,10 +4,9 @@
  * `npm test`.
  */
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { leaveOut } from '../harness/basics/skip-reason.js';
 import { untilPasses } from '../harness/basics/wait-until.js';
@@ -16,8 +15,8 @@ import { UNITS_OF_TESTS } from '../harness/hosts/host-units.js';
 import { type TestHost, TestHosts } from '../harness/hosts/test-hosts.js';
 import { copyDebianTools, RPM_TOOLS } from './debian-tools.js';
 import { type HostSnapshot, takeHostSnapshot } from './host-snapshot.js';
+import { ARCHITECTURE, makeRelease } from './make-releases.js';
 
-const ARCHITECTURE = process.arch === 'x64' ? 'amd64' : process.arch;
 const KUBECONFIG = '/var/lib/everynode/kubeconfig';
 const PATIENCE_MS = 60_000;
 /** /lib is a link to /usr/lib. */
@@ -32,22 +31,6 @@ spec:
     metadata: {labels: {app: app}}
     spec: {containers: [{name: app, image: "app:1"}]}
 `;
-
-/** Builds a release as a user would, but compressed quickly and for this machine's architecture alone. */
-function makeRelease(out: string, key: string, version: string, only: readonly string[]): void {
-  const flags = ['--key', key, '--arch', ARCHITECTURE, '--fast', '--complete', '--version', version];
-  execFileSync(
-    process.execPath,
-    [
-      resolve('release/release.mjs'),
-      ...flags,
-      ...(only.length > 0 ? ['--only', only.join(',')] : []),
-      '--out',
-      out,
-    ],
-    { stdio: 'ignore' },
-  );
-}
 
 describe('packages, images and the bundle on bare hosts', { concurrency: 1 }, () => {
   const folder = mkdtempSync(join(tmpdir(), 'everynode-packages-'));
@@ -245,7 +228,7 @@ describe('packages, images and the bundle on bare hosts', { concurrency: 1 }, ()
     center.run('dpkg', '--remove', 'everynode');
     center.run('test', '-f', '/var/lib/everynode/everynode.db');
     center.run('dpkg', '--purge', 'everynode');
-    center.run('rm', '-r', '/root/everynode-0.1.0-offline', '/root/app.yaml');
+    center.run('rm', '-r', '/root/everynode-0.1.0-offline', '/root/app.yaml', '/tmp/kube-cache');
     nothingIsLeft(center);
   });
 

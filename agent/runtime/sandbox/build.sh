@@ -1,12 +1,13 @@
 #!/bin/sh
 # Prints the program of one architecture in base64, as in sandbox-program.ts.
-#   build.sh amd64|arm64     needs binutils; for the other architecture Debian's binutils-aarch64-linux-gnu or
-#                            binutils-x86-64-linux-gnu
+#   build.sh amd64|arm64|arm   needs binutils; for another architecture Debian's binutils-aarch64-linux-gnu,
+#                              binutils-arm-linux-gnueabihf or binutils-x86-64-linux-gnu
 set -eu
 case "$1" in
   amd64) tools=x86_64-linux-gnu ;;
   arm64) tools=aarch64-linux-gnu ;;
-  *) echo "usage: build.sh amd64|arm64" >&2; exit 2 ;;
+  arm) tools=arm-linux-gnueabihf ;;
+  *) echo "usage: build.sh amd64|arm64|arm" >&2; exit 2 ;;
 esac
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

@@ -12,7 +12,12 @@ interface SandboxImage {
 }
 
 /** Go's names of architectures, by the kernel's names, which engines report. */
-const GO_ARCHITECTURE: Record<string, string> = { x86_64: 'amd64', aarch64: 'arm64' };
+const GO_ARCHITECTURE: Record<string, string> = {
+  x86_64: 'amd64',
+  aarch64: 'arm64',
+  armv7l: 'arm',
+  armv6l: 'arm',
+};
 
 /** `architecture` is the kernel's or Go's name. Throws `RuntimeError` when there is no program for it. */
 export function sandboxImage(architecture: string): SandboxImage {

@@ -10,6 +10,7 @@ import { UNSUPPORTED_KINDS, type UnsupportedKind } from '../../kinds/unsupported
 import { AUDIT_RESOURCE, handleAudit } from '../audit/audit-resource.js';
 import { handleReview, REVIEW_RESOURCES } from '../auth/review-requests.js';
 import { handleTokenRequest } from '../auth/token-request.js';
+import { BACKUP_RESOURCE, handleBackup } from '../fleet/backup-resource.js';
 import {
   COORDINATOR_TOKEN_RESOURCE,
   handleCoordinatorToken,
@@ -90,6 +91,7 @@ const COMPUTED_RESOURCES: readonly ServedResource[] = [
   }),
   discovered(COORDINATOR_RESOURCE, handleCoordinators, { stepdown: handleStepDown }),
   undiscovered(AUDIT_RESOURCE, handleAudit),
+  undiscovered(BACKUP_RESOURCE, handleBackup),
   undiscovered(COORDINATOR_TOKEN_RESOURCE, handleCoordinatorToken),
   undiscovered(DAEMON_JOB_PREVIEW_RESOURCE, handleDaemonJobPreview),
   undiscovered(EFFECTIVE_VALUE_RESOURCE, handleEffectiveValues),

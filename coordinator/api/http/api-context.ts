@@ -13,6 +13,7 @@ import { type ClientLimitSettings, DEFAULT_CLIENT_LIMITS } from '../limits/clien
 import { DEFAULT_LARGE_READS, type LargeReadSettings, type LargeReads } from '../limits/large-reads.js';
 import type { WatchCoalescer } from '../limits/watch-coalescer.js';
 import type {
+  BackupSource,
   ChangeCalendarSource,
   ChangePlanner,
   CoordinatorSource,
@@ -35,7 +36,7 @@ import type { RequestLogLevel } from './request-log.js';
 export interface ApiSettings {
   /** Time without progress after which a slow reader's connection is closed. */
   stallMs: number;
-  /** Timeout until a response starts. It does not apply to watches and logs. */
+  /** Timeout until a response starts. It does not apply to watches, logs and backups. */
   responseTimeoutMs: number;
   /** Time for open responses to finish after a stop was requested. */
   drainMs: number;
@@ -79,6 +80,7 @@ export interface ApiDeps {
   calendars: ChangeCalendarSource;
   joinFacts: () => Promise<JoinFacts>;
   restore: RestoreControl;
+  backups: BackupSource;
   /** Absent for a single coordinator. */
   cluster?: ClusterPort;
   /** Absent if this is the only coordinator. */
@@ -132,8 +134,13 @@ export type ApiResponse =
   | { type: 'text'; text: string; code?: number }
   /** The client has the document, in the form that it accepts. */
   | { type: 'notModified'; etag: string }
-  /** A body of unknown length. `write` returns early if the client disconnects. */
-  | { type: 'stream'; contentType: string; write: (response: Writable) => Promise<void> };
+  /** A body that is not in memory. `write` returns early if the client disconnects. */
+  | {
+      type: 'stream';
+      contentType: string;
+      headers?: Readonly<Record<string, string>>;
+      write: (response: Writable) => Promise<void>;
+    };
 
 export function ok(value: unknown): ApiResponse {
   return { type: 'value', code: 200, value };

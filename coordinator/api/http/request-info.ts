@@ -3,6 +3,8 @@
  * `pkg/endpoints/request/requestinfo.go`.
  */
 
+import { FLEET_GROUP } from '../../../shared/kube/objects/meta.js';
+
 export type Verb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete' | 'deletecollection';
 
 /**
@@ -56,9 +58,16 @@ interface ResourcePath {
 /** Subresources of Namespaces. Without this list they would be parsed as resources in that namespace. */
 const NAMESPACE_SUBRESOURCES = new Set(['status', 'finalize']);
 
-/** True for a watch or a log: the response may last until the client or the server ends it. */
-export function isLongRunning({ verb, subresource }: Pick<ResourceRequest, 'verb' | 'subresource'>): boolean {
-  return verb === 'watch' || subresource === 'log';
+/** `POST /apis/fleet.everynode.dev/v1/backups`. Other API groups have a resource of this name, too. */
+function isBackup({ verb, group, resource }: Pick<ResourceRequest, 'verb' | 'group' | 'resource'>): boolean {
+  return verb === 'create' && group === FLEET_GROUP && resource === 'backups';
+}
+
+/** True for a watch, a log or a backup: the response may begin late, and last until the client or the server ends it. */
+export function isLongRunning(
+  info: Pick<ResourceRequest, 'verb' | 'group' | 'resource' | 'subresource'>,
+): boolean {
+  return info.verb === 'watch' || info.subresource === 'log' || isBackup(info);
 }
 
 /** Parses a boolean query parameter like Go's conversion: true if present and neither "false" nor "0". */

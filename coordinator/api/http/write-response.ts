@@ -119,7 +119,7 @@ async function writeStream(
   reply: FastifyReply,
   answer: Extract<ApiResponse, { type: 'stream' }>,
 ): Promise<void> {
-  reply.type(answer.contentType);
+  reply.type(answer.contentType).headers(answer.headers ?? {});
   reply.hijack();
   for (const [name, value] of Object.entries(reply.getHeaders())) {
     if (value !== undefined) reply.raw.setHeader(name, value);

@@ -30,7 +30,8 @@ function oneOf<T extends string>(field: string, value: string, supported: readon
 export function requireKnownParameters(query: URLSearchParams, known: readonly string[]): void {
   const unknown = [...query.keys()].find((key) => key !== 'pretty' && !known.includes(key));
   if (unknown === undefined) return;
-  throw badRequest(`unknown parameter "${unknown}": supported parameters are ${known.join(', ')}`);
+  const supported = known.length === 0 ? 'none is supported' : `supported parameters are ${known.join(', ')}`;
+  throw badRequest(`unknown parameter "${unknown}": ${supported}`);
 }
 
 /** Returns an integer of at least `least`, or undefined if the parameter is absent. Throws 400. */

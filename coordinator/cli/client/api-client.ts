@@ -156,12 +156,19 @@ function refuseBadCertificates(tls: SecureContextOptions, { name, file }: Chosen
  */
 function withCheck(client: ApiClient): ApiClient {
   let checked: Promise<unknown> | undefined;
+  const check = (): Promise<unknown> => {
+    checked ??= refuseOtherCluster(client);
+    return checked;
+  };
   return {
     ...client,
     request: async (method, path, body) => {
-      checked ??= refuseOtherCluster(client);
-      await checked;
+      await check();
       return client.request(method, path, body);
+    },
+    download: async (path, save) => {
+      await check();
+      return client.download(path, save);
     },
   };
 }

@@ -1,6 +1,8 @@
 /** Sends requests to a coordinator's API. */
 
+import type { IncomingMessage } from 'node:http';
 import { type Agent, request } from 'node:https';
+import { text } from 'node:stream/consumers';
 import type { TLSSocket } from 'node:tls';
 import { ApiError, type Status, type StatusReason } from '../../../shared/kube/objects/api-status.js';
 import { limitConnectTime } from '../../../shared/link/limit-connect-time.js';
@@ -23,6 +25,8 @@ export interface ApiClient {
    * API.
    */
   request<T>(method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE', path: string, body?: unknown): Promise<T>;
+  /** Sends a POST without a body and gives the response to `save`. Throws like `request`, and what `save` throws. */
+  download<T>(path: string, save: (response: IncomingMessage) => Promise<T>): Promise<T>;
 }
 
 /** Timeout of the TCP connection. */
@@ -32,7 +36,7 @@ const HANDSHAKE_TIMEOUT_MS = 15_000;
 
 const MERGE_PATCH = 'application/merge-patch+json';
 
-interface ApiClientDeps extends Omit<ApiClient, 'request'> {
+interface ApiClientDeps extends Omit<ApiClient, 'request' | 'download'> {
   agent: Agent;
   headers: Readonly<Record<string, string | string[]>>;
 }
@@ -42,34 +46,47 @@ export function createApiClient({ agent, headers: proof, ...about }: ApiClientDe
   const headers = { accept: 'application/json', 'content-type': 'application/json', ...proof };
   // The server in a kubeconfig may include a path.
   const base = server.replace(/\/+$/, '');
+  const sent = (method: string, path: string, body?: unknown): Promise<IncomingMessage> =>
+    send(
+      new URL(base + path),
+      { agent, method, headers: method === 'PATCH' ? { ...headers, 'content-type': MERGE_PATCH } : headers },
+      body,
+    );
+  const unreachable = (error: Error): never => {
+    const why = `${server} (${origin}) does not respond: ${error.message}`;
+    throw new ExitError(
+      EXIT_CODES.environment,
+      `${why}. Check that the coordinator runs and that this is its address.`,
+    );
+  };
+  const refusalOf = ({ code, text }: ReceivedText): Error => {
+    const answer = parseAnswer(text);
+    if (isStatus(answer)) return new ApiError(answer.reason, answer.message ?? '', answer.details);
+    if (code === 404) return new ApiError('NotFound', 'the server could not find the requested resource');
+    return new ExitError(
+      EXIT_CODES.environment,
+      `${server} (${origin}) does not respond like a Kubernetes API: status ${code} without a Status object.`,
+    );
+  };
   return {
     ...about,
     request: async <T>(method: string, path: string, body?: unknown) => {
-      const { code, text } = await send(
-        new URL(base + path),
-        {
-          agent,
-          method,
-          headers: method === 'PATCH' ? { ...headers, 'content-type': MERGE_PATCH } : headers,
-        },
-        body,
-      ).catch((error: Error) => {
-        const why = `${server} (${origin}) does not respond: ${error.message}`;
-        throw new ExitError(
-          EXIT_CODES.environment,
-          `${why}. Check that the coordinator runs and that this is its address.`,
-        );
-      });
-      const answer = parseAnswer(text);
-      if (answer !== undefined && code < 300) return answer as T;
-      if (isStatus(answer)) throw new ApiError(answer.reason, answer.message ?? '', answer.details);
-      if (code === 404) throw new ApiError('NotFound', 'the server could not find the requested resource');
-      throw new ExitError(
-        EXIT_CODES.environment,
-        `${server} (${origin}) does not respond like a Kubernetes API: status ${code} without a Status object.`,
-      );
+      const received = await sent(method, path, body).then(receiveText).catch(unreachable);
+      const answer = parseAnswer(received.text);
+      if (answer !== undefined && received.code < 300) return answer as T;
+      throw refusalOf(received);
+    },
+    download: async (path, save) => {
+      const response = await sent('POST', path).catch(unreachable);
+      if (response.statusCode === 200) return save(response);
+      throw refusalOf(await receiveText(response).catch(unreachable));
     },
   };
+}
+
+interface ReceivedText {
+  code: number;
+  text: string;
 }
 
 function parseAnswer(text: string): unknown {
@@ -111,28 +128,25 @@ export function limitHandshakeTime(socket: TLSSocket): TLSSocket {
   return limitConnectTime(socket, systemClock, HANDSHAKE_TIMEOUT_MS, 'secureConnect');
 }
 
-function send(
-  url: URL,
-  { headers, ...options }: CallOptions,
-  body: unknown,
-): Promise<{ code: number; text: string }> {
-  const text = body === undefined ? undefined : JSON.stringify(body);
+/** Resolves with the head of the response. */
+function send(url: URL, { headers, ...options }: CallOptions, body: unknown): Promise<IncomingMessage> {
+  const json = body === undefined ? undefined : JSON.stringify(body);
   // Node does not set the length of a DELETE's body. Without it the server would parse the body as the next request.
-  const length = text === undefined ? {} : { 'content-length': Buffer.byteLength(text) };
+  const length = json === undefined ? {} : { 'content-length': Buffer.byteLength(json) };
   return new Promise((resolve, reject) => {
     const outgoing = request(url, { ...options, headers: { ...headers, ...length } }, (incoming) => {
-      const chunks: Buffer[] = [];
-      incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
-      incoming.on('error', reject);
-      for (const text of warningTexts(incoming.headersDistinct.warning)) printErrorLine(`Warning: ${text}`);
-      incoming.on('end', () =>
-        resolve({ code: incoming.statusCode ?? 500, text: Buffer.concat(chunks).toString() }),
-      );
+      for (const warning of warningTexts(incoming.headersDistinct.warning))
+        printErrorLine(`Warning: ${warning}`);
+      resolve(incoming);
     });
     outgoing.on('socket', (socket) => limitConnect(socket as TLSSocket));
     outgoing.on('error', reject);
-    outgoing.end(text);
+    outgoing.end(json);
   });
+}
+
+async function receiveText(incoming: IncomingMessage): Promise<ReceivedText> {
+  return { code: incoming.statusCode ?? 500, text: await text(incoming) };
 }
 
 /** Matches `User "ann" cannot list resource "secrets" in API group "" in the namespace "kube-system"`. */

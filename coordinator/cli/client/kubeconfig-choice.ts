@@ -33,13 +33,20 @@ export const CHOOSE_ANOTHER =
 
 /** Adds the options that select a coordinator and a user. */
 export function addKubeconfigOptions(command: Command): Command {
+  return addContextOptions(command).option(
+    '--data <DIR>',
+    'use the kubeconfig in the data directory of a coordinator on this machine',
+  );
+}
+
+/** Adds those options without `--data`. */
+export function addContextOptions(command: Command): Command {
   return command
     .option(
       '--kubeconfig <FILE>',
       'kubeconfig to use (default $KUBECONFIG, ~/.kube/config, or the one of a coordinator on this machine)',
     )
-    .option('--context <NAME>', 'context of the kubeconfig (default its current context)')
-    .option('--data <DIR>', 'use the kubeconfig in the data directory of a coordinator on this machine');
+    .option('--context <NAME>', 'context of the kubeconfig (default its current context)');
 }
 
 /** Like kubectl (client-go `tools/clientcmd/loader.go`), then the coordinator of this machine. */

@@ -1,4 +1,4 @@
-/** `everynode backup`: writes one file with all data of a coordinator, running or not. */
+/** `everynode backup`: writes one file with all data of a coordinator: of this machine, running or not, or by its API. */
 
 import { existsSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -7,29 +7,66 @@ import { printLine } from '../../../shared/process/output/terminal-output.js';
 import { defaultDataDir } from '../../coordinator-settings.js';
 import { withExitErrors } from '../../exit-errors.js';
 import { BACKUPS_DIRECTORY, backupName, takeBackup } from '../../store/backup/take-backup.js';
+import { DATABASE_FILE } from '../../store/data-files.js';
+import { connect } from '../client/api-client.js';
+import { downloadBackup } from '../client/backup-client.js';
+import { addContextOptions, type KubeconfigOptions } from '../client/kubeconfig-choice.js';
 
-interface BackupOptions {
-  data: string;
+interface BackupOptions extends KubeconfigOptions {
   to?: string;
 }
 
-export function backupCommand(program: Command): void {
-  program
-    .command('backup')
-    .description(
-      'write a backup of database, certificate authority, keys and kubeconfig, readable only by root',
-    )
-    .option('--data <DIR>', "the coordinator's data directory", defaultDataDir())
-    .option('--to <FILE>', `file or directory to write to (default DATA/${BACKUPS_DIRECTORY})`)
-    .action(backup);
+interface WrittenBackup {
+  path: string;
+  revision: number;
 }
 
-async function backup({ data, to }: BackupOptions): Promise<void> {
+export function backupCommand(program: Command): void {
+  const command = program
+    .command('backup')
+    .description(
+      'write a backup of database, certificate authority, keys and kubeconfig, readable only by its owner',
+    )
+    .option(
+      '--data <DIR>',
+      'data directory to back up, also while no coordinator runs (default that of this machine; without one, the coordinator of the kubeconfig sends the backup)',
+    )
+    .option(
+      '--to <FILE>',
+      `file or directory to write to (default DATA/${BACKUPS_DIRECTORY}; the current directory if the API sends it)`,
+    );
+  addContextOptions(command).action(backup);
+}
+
+async function backup(options: BackupOptions): Promise<void> {
   const now = Date.now();
+  const data = localData(options);
+  const { path, revision } = await (data === undefined
+    ? downloaded(options, now)
+    : written(data, options.to, now));
+  const about = `revision ${revision}, ${statSync(path).size} bytes`;
+  printLine(
+    `${path}: ${about}. It contains the keys of the fleet: protect it like the coordinator's machine.`,
+  );
+}
+
+/** Returns the data directory to read. Undefined: the coordinator of the kubeconfig sends the backup. */
+function localData({ data, kubeconfig, context }: BackupOptions): string | undefined {
+  if (data !== undefined) return data;
+  if (kubeconfig !== undefined || context !== undefined) return undefined;
+  const own = defaultDataDir();
+  return existsSync(join(own, DATABASE_FILE)) ? own : undefined;
+}
+
+async function written(data: string, to: string | undefined, now: number): Promise<WrittenBackup> {
   const path = targetOf(to ?? join(data, BACKUPS_DIRECTORY, backupName('manual', now)), now);
-  const manifest = await withExitErrors(() => takeBackup(data, path, now), '--to');
-  const about = `revision ${manifest.revision}, ${statSync(path).size} bytes`;
-  printLine(`${path}: ${about}. It contains the keys of the fleet: protect it like this machine.`);
+  const { revision } = await withExitErrors(() => takeBackup(data, path, now), '--to');
+  return { path, revision };
+}
+
+async function downloaded(options: BackupOptions, now: number): Promise<WrittenBackup> {
+  const path = targetOf(options.to ?? '.', now);
+  return { path, revision: await downloadBackup(connect(options), path) };
 }
 
 function targetOf(to: string, now: number): string {

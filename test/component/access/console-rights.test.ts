@@ -23,6 +23,7 @@ const READS = [
   `GET /api/v1/namespaces/default/pods/till/log`,
   `GET /api/v1/namespaces/default/events`,
   `GET /api/v1/namespaces/kube-system/secrets`,
+  `POST ${FLEET}/backups`,
   `POST ${FLEET}/plan`,
   `POST ${FLEET}/hosteffects`,
 ] as const;

@@ -144,18 +144,24 @@ test('a part of a release comes with the parts that it contains, and with no oth
   assert.throws(() => wantedKinds('npm,debs'), /^Error: --only debs is not one of agents, npm, packages/);
 });
 
-test('the files for Compose and Kubernetes run the coordinator without root and without capabilities', () => {
-  const text = (name: string) =>
-    readFileSync(join('release/packaging', name), 'utf8').replaceAll('@VERSION@', '1.2.3');
-  const { services } = parse(text('compose.yaml'));
+test('the files for Compose and Kubernetes run the coordinator without root and without capabilities', async () => {
+  const compose = readFileSync('release/packaging/compose.yaml', 'utf8').replaceAll('@VERSION@', '1.2.3');
+  const { services } = parse(compose);
   assert.equal(services.coordinator.image, 'everynode.dev/coordinator:1.2.3');
   assert.deepEqual(services.coordinator.cap_drop, ['ALL']);
-  const objects = parseAllDocuments(text('kubernetes.yaml')).map((each) => each.toJS());
+  type Manifest = (root: string, version: string) => string;
+  const { kubernetesManifest } = await load<{ kubernetesManifest: Manifest }>('helm-chart.mjs');
+  const objects = parseAllDocuments(kubernetesManifest('.', '1.2.3')).map((each) => each.toJS());
+  assert.deepEqual(
+    objects.map(({ kind, metadata: { name } }) => `${kind} ${name}`),
+    ['Namespace everynode', 'Service everynode-coordinator', 'StatefulSet everynode-coordinator'],
+  );
   const set = objects.find(({ kind }) => kind === 'StatefulSet');
   assert.equal(set.spec.replicas, 1);
   assert.equal(set.spec.template.spec.securityContext.runAsNonRoot, true);
   const [container] = set.spec.template.spec.containers;
   assert.deepEqual(container.securityContext.capabilities.drop, ['ALL']);
+  assert.equal(container.image, 'everynode.dev/coordinator:1.2.3');
 });
 
 test('the CI uses no action of others, and only images with a digest', () => {

@@ -214,6 +214,7 @@ export async function startTestApi(
     calendars: NO_CALENDARS,
     joinFacts: unasked,
     restore: NOT_RESTORED,
+    backups: { take: unasked },
     clock: systemClock,
     log,
     settings: DEFAULT_API_SETTINGS,

@@ -79,6 +79,7 @@ const ROWS: [root: string, resource: string, namespaced: boolean, subresources?:
   ['/apis/metrics.k8s.io/v1beta1', 'pods', NAMESPACED],
   ['/apis/fleet.everynode.dev/v1', 'hosts', CLUSTER, 'jobs meters readings'],
   ['/apis/fleet.everynode.dev/v1', 'auditevents', CLUSTER],
+  ['/apis/fleet.everynode.dev/v1', 'backups', CLUSTER],
   ['/apis/fleet.everynode.dev/v1', 'coordinators', CLUSTER, 'stepdown'],
   ['/apis/fleet.everynode.dev/v1', 'coordinatortokens', CLUSTER],
   ['/apis/fleet.everynode.dev/v1', 'hosteffects', CLUSTER],

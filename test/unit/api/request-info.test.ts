@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isSwitchedOn, readRequest } from '../../../coordinator/api/http/request-info.js';
+import { isLongRunning, isSwitchedOn, readRequest } from '../../../coordinator/api/http/request-info.js';
 
 /** Method, target, and `verb group/version namespace/resource/name/subresource` with - for absent parts. */
 const RESOURCES: [string, string, string][] = [
@@ -73,6 +73,21 @@ test('a plus in the query is a space', () => {
   const info = readRequest('GET', '/api/v1/pods?labelSelector=a+in+%28b%29');
   assert.ok(info.type === 'resource');
   assert.equal(info.query.get('labelSelector'), 'a in (b)');
+});
+
+test('only a watch, a log and a backup of the fleet may take longer than other requests', () => {
+  const cases = [
+    ['GET', '/api/v1/pods?watch=1', true],
+    ['GET', '/api/v1/namespaces/a/pods/p/log', true],
+    ['POST', '/apis/fleet.everynode.dev/v1/backups', true],
+    ['POST', '/apis/velero.io/v1/namespaces/a/backups', false],
+    ['GET', '/apis/fleet.everynode.dev/v1/hosts', false],
+  ] as const;
+  for (const [method, target, expected] of cases) {
+    const info = readRequest(method, target);
+    assert.ok(info.type === 'resource');
+    assert.equal(isLongRunning(info), expected, target);
+  }
 });
 
 test('a switch without a value is on', () => {
