@@ -1,7 +1,12 @@
 /**
  * `GET /apis/fleet.everynode.dev/v1/auditevents`: the newest matching events, for the console and `everynode audit`.
  */
-import type { AuditEvent } from '../../../shared/kube/access/audit-types.js';
+import {
+  type AuditEvent,
+  CHANGES_ANNOTATION,
+  DRY_RUN_ANNOTATION,
+} from '../../../shared/kube/access/audit-types.js';
+import type { Access } from '../../../shared/kube/access/rbac-types.js';
 import { badRequest } from '../../../shared/kube/objects/api-status.js';
 import { computedResource } from '../discovery/served-resource.js';
 import { type ApiDeps, type ApiRequest, type ApiResponse, ok } from '../http/api-context.js';
@@ -37,7 +42,10 @@ interface AuditQuery {
 export const AUDIT_RESOURCE = computedResource('AuditEvent', 'auditevents', ['list']);
 
 /** Throws ApiError: 400 for an invalid query, 404 if the audit log is off. */
-export async function handleAudit({ audit }: ApiDeps, { info, signal }: ApiRequest): Promise<ApiResponse> {
+export async function handleAudit(
+  { audit, identities }: ApiDeps,
+  { info, signal, user }: ApiRequest,
+): Promise<ApiResponse> {
   if (!audit) throw pathNotFound();
   const { query } = info;
   requireKnownParameters(query, PARAMETERS);
@@ -51,7 +59,27 @@ export async function handleAudit({ audit }: ApiDeps, { info, signal }: ApiReque
     items.push(event);
     if (items.length > limit) items.shift();
   }
-  return ok({ kind: 'EventList', apiVersion: 'audit.k8s.io/v1', metadata: {}, items });
+  const hide = changeFilter((access) => identities.authorizer.decide(user, access).allowed);
+  return ok({ kind: 'EventList', apiVersion: 'audit.k8s.io/v1', metadata: {}, items: items.map(hide) });
+}
+
+/**
+ * Returns a function that removes the changed fields of objects that the reader may not get: names of all objects are
+ * meant for auditors, values are not.
+ */
+function changeFilter(mayRead: (access: Access) => boolean): (event: AuditEvent) => AuditEvent {
+  const decided = new Map<string, boolean>();
+  return (event) => {
+    const { annotations = {}, objectRef = {} } = event;
+    const { [CHANGES_ANNOTATION]: changes, ...others } = annotations;
+    if (changes === undefined) return event;
+    const { apiGroup: group = '', resource = '', namespace = '', name = '' } = objectRef;
+    const key = [group, resource, namespace, name].join('/');
+    const allowed =
+      decided.get(key) ?? mayRead({ verb: 'get', group, resource, subresource: '', namespace, name });
+    decided.set(key, allowed);
+    return allowed ? event : { ...event, annotations: others };
+  };
 }
 
 function queryOf(query: URLSearchParams): AuditQuery {
@@ -99,7 +127,9 @@ const READS: ReadonlySet<string> = new Set(['get', 'list', 'watch']);
 const STREAMS: ReadonlySet<string> = new Set(['exec', 'attach', 'portforward']);
 
 /** True for a request that changed an object, opened a stream into a Pod, or let a host or coordinator join. */
-function isChange({ verb, objectRef, responseStatus }: AuditEvent): boolean {
+function isChange({ verb, objectRef, responseStatus, annotations }: AuditEvent): boolean {
   if (objectRef === undefined || responseStatus.code >= 400) return false;
+  // The console sends a dry run while an operator types.
+  if (annotations?.[DRY_RUN_ANNOTATION] === 'true') return false;
   return !READS.has(verb) || STREAMS.has(objectRef.subresource ?? '');
 }
