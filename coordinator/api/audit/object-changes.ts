@@ -137,14 +137,15 @@ function sizeOf(value: unknown): number {
   return value === undefined ? 0 : JSON.stringify(value).length;
 }
 
-/** Returns a list of objects by their unique names, such as containers and variables. Otherwise undefined. */
+/** Returns a list of objects by their unique names or ids, such as containers and requests. Otherwise undefined. */
 function byName(list: unknown): Record<string, unknown> | undefined {
   if (!Array.isArray(list)) return undefined;
   const found: Record<string, unknown> = Object.create(null);
   for (const item of list) {
-    if (!isJsonMap(item) || typeof item.name !== 'string' || Object.hasOwn(found, item.name))
+    const name = isJsonMap(item) ? (item.name ?? item.id) : undefined;
+    if ((typeof name !== 'string' && typeof name !== 'number') || Object.hasOwn(found, name))
       return undefined;
-    found[item.name] = item;
+    found[name] = item;
   }
   return found;
 }

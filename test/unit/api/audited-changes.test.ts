@@ -41,6 +41,19 @@ describe('a changed field has its path, and the values before and after', () => 
       [{ path: 'spec.taints', before: [{ key: 'a' }], after: [{ key: 'b' }] }],
     ],
     [
+      'a request to a rollout',
+      { spec: { requests: [{ id: 1, verb: 'pause' }] } },
+      {
+        spec: {
+          requests: [
+            { id: 1, verb: 'pause' },
+            { id: 2, verb: 'abort' },
+          ],
+        },
+      },
+      [{ path: 'spec.requests[2]', after: { id: 2, verb: 'abort' } }],
+    ],
+    [
       'a container that comes',
       template({ name: 'main' }),
       { spec: { template: { spec: { containers: [{ name: 'main' }, { name: 'log' }] } } } },
