@@ -1,4 +1,5 @@
 /** One request of the activity: when, who did what, and the change itself on demand. */
+import { useState } from 'react';
 import { Link } from 'wouter';
 import type { AuditEvent } from '../../shared/kube/access/audit-types.js';
 import controls from '../layout/controls.module.css';
@@ -19,35 +20,47 @@ export function ActivityRow({ event, filtered }: ActivityRowProps) {
   const { sourceIPs, responseStatus, requestReceivedTimestamp, verb } = event;
   const changes = recordedChangesOf(event);
   const summary = changeSummary(verb, changes);
+  const [isOpen, setOpen] = useState(false);
   return (
-    <tr>
-      <td>
-        <RelativeTime at={requestReceivedTimestamp} />
-      </td>
-      <td className={classes.what}>
-        <Link href={filtered('user', who)} title={`Show only ${who}`}>
-          {who}
-        </Link>{' '}
-        {did} {kind} {href ? <Link href={href}>{object}</Link> : object}
-        {summary && `: ${summary}`}
-        <details>
-          <summary>{changes ? 'Show the change' : 'Details'}</summary>
-          {changes && <ChangeList changes={changes} />}
-          <p className={controls.dim}>
-            {event.requestURI}
-            {event.userAgent && ` by ${event.userAgent}`}
-          </p>
-          {object !== '' && (
-            <p>
-              <Link href={filtered('object', object)}>Only activity of {object}</Link>
+    <>
+      <tr>
+        <td>
+          <RelativeTime at={requestReceivedTimestamp} />
+        </td>
+        <td className={classes.what}>
+          <Link href={filtered('user', who)} title={`Show only ${who}`}>
+            {who}
+          </Link>{' '}
+          {did} {kind} {href ? <Link href={href}>{object}</Link> : object}
+          {summary && `: ${summary}`}
+        </td>
+        <td className={responseStatus.code >= 400 ? controls.problem : undefined}>
+          {responseStatus.code} {responseStatus.reason ?? ''}
+        </td>
+        <td>
+          <button
+            type="button"
+            className={classes.toggle}
+            aria-expanded={isOpen}
+            aria-label={`${changes ? 'Change' : 'Details'} of ${object || event.requestURI}`}
+            onClick={() => setOpen(!isOpen)}
+          >
+            {changes ? 'Change' : 'Details'}
+          </button>
+        </td>
+      </tr>
+      {isOpen && (
+        <tr>
+          <td colSpan={4}>
+            {changes && <ChangeList changes={changes} />}
+            <p className={controls.dim}>
+              {verb} {event.requestURI} from {sourceIPs.join(', ')}
+              {event.userAgent && ` by ${event.userAgent}`}
             </p>
-          )}
-        </details>
-      </td>
-      <td>{sourceIPs.join(', ')}</td>
-      <td className={responseStatus.code >= 400 ? controls.problem : undefined}>
-        {responseStatus.code} {responseStatus.reason ?? ''}
-      </td>
-    </tr>
+            {object !== '' && <Link href={filtered('object', object)}>Only activity of {object}</Link>}
+          </td>
+        </tr>
+      )}
+    </>
   );
 }

@@ -93,7 +93,7 @@ export function AuditPage() {
       {events?.length === 0 && <p>No events match.</p>}
       {events && events.length > 0 && (
         <div onPointerEnter={() => setHovered(true)} onPointerLeave={() => setHovered(false)}>
-          <ListTable label="Activity" columns={['When', 'What', 'From', 'Result']}>
+          <ListTable wraps label="Activity" columns={['When', 'What', 'Result', 'More']}>
             {events.map((event) => (
               <ActivityRow
                 key={event.auditID}

@@ -34,7 +34,8 @@ export function DaemonSetPlacement({ daemonSet }: { daemonSet: DaemonSet }) {
       {answer && answer.versions.length > 0 && <Versions versions={answer.versions} />}
       <section className={controls.card} aria-label="Where it runs">
         <h2>Where it runs and why</h2>
-        <p role="status">{answer?.sentence ?? problem ?? 'Loading…'}</p>
+        {!answer && <p role="status">{problem ?? 'Loading…'}</p>}
+        {answer?.reasons.length === 0 && <p role="status">{answer.sentence}</p>}
         {answer && <Placement reasons={answer.reasons} />}
         <details>
           <summary>Counts as in kubectl get daemonset</summary>

@@ -1,4 +1,5 @@
 /** Where a DaemonSet runs, in five groups that an operator asks for. Pure. */
+import { UPDATE_BLOCK_CODES } from '../../shared/kube/rollouts/rollout-reason-codes.js';
 import { isNotMeantForHost, reasonStatus } from '../layout/status/reason-status.js';
 
 /** Hosts with the same reason code. */
@@ -14,9 +15,17 @@ interface PlacementGroup {
   reasons: HostsByReason[];
 }
 
+/** Hosts whose old Pod goes on running. Those of an offline host are counted as offline. */
+const OLDER: ReadonlySet<string> = new Set(UPDATE_BLOCK_CODES.filter((code) => code !== 'DeferredOffline'));
+
+function isOlder(code: string): boolean {
+  return OLDER.has(code);
+}
+
 /** The order of the groups: what needs an operator comes right after what runs. */
 const GROUPS: readonly (readonly [name: string, has: (code: string) => boolean])[] = [
   ['Running', (code) => reasonStatus(code).tone === 'ok'],
+  ['Running an older version', isOlder],
   ['Starting or updating', (code) => reasonStatus(code).tone === 'progress'],
   ['Failing', (code) => reasonStatus(code).tone === 'failed'],
   ['Blocked', (code) => reasonStatus(code).tone === 'waiting'],
@@ -26,8 +35,10 @@ const GROUPS: readonly (readonly [name: string, has: (code: string) => boolean])
 
 /** Returns the groups that have hosts. */
 export function placementGroups(reasons: readonly HostsByReason[]): PlacementGroup[] {
-  return GROUPS.map(([name, has]) => {
-    const own = reasons.filter(({ code, count }) => count > 0 && has(code));
+  const nameOf = (code: string) =>
+    GROUPS.find(([, has]) => (OLDER.has(code) ? has === isOlder : has(code)))?.[0];
+  return GROUPS.map(([name]) => {
+    const own = reasons.filter(({ code, count }) => count > 0 && nameOf(code) === name);
     return { name, count: own.reduce((sum, { count }) => sum + count, 0), reasons: own };
   }).filter(({ count }) => count > 0);
 }

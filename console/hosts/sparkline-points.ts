@@ -4,7 +4,10 @@
 export const SPARK_WIDTH = 100;
 export const SPARK_HEIGHT = 24;
 
-/** Returns the lines as SVG points, one for each stretch without a gap. `top` is the value at the upper edge. */
+/**
+ * Returns the lines as SVG points, one for each stretch without a gap. A single value is a line without length, which
+ * round line ends show as a dot. `top` is the value at the upper edge.
+ */
 export function sparklinePoints(values: readonly (number | null)[], top: number): string[] {
   const step = SPARK_WIDTH / Math.max(values.length - 1, 1);
   const lines: string[][] = [[]];
@@ -15,7 +18,9 @@ export function sparklinePoints(values: readonly (number | null)[], top: number)
       lines.at(-1)?.push(`${round(index * step)},${round(SPARK_HEIGHT - share * SPARK_HEIGHT)}`);
     }
   }
-  return lines.filter((line) => line.length > 0).map((line) => line.join(' '));
+  return lines
+    .filter((line) => line.length > 0)
+    .map((line) => (line.length === 1 ? [...line, ...line] : line).join(' '));
 }
 
 function round(value: number): number {
