@@ -74,7 +74,7 @@ function HostTable({ rollout, code, version }: HostTableProps) {
   if (!answer) return <p role="status">Loading…</p>;
   return (
     <ScrollFrame className={table.frame} label="Hosts of the rollout">
-      <table className={`${table.table} ${table.details}`}>
+      <table className={`${table.table} ${table.wraps} ${table.details}`}>
         <thead>
           <tr>
             <th scope="col">Host</th>
@@ -93,7 +93,7 @@ function HostTable({ rollout, code, version }: HostTableProps) {
                 <StatusBadge status={reasonStatus(host.code)} />
               </td>
               <td data-long>{host.sentence}</td>
-              <td>
+              <td className={classes.action}>
                 <RolloutButtons rollout={rollout} actions={actionsOfHost(host.code, host.node)} />
               </td>
             </tr>

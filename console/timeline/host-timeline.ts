@@ -20,8 +20,8 @@ interface HostHistory {
 
 export function hostTimeline({ node, pods, changes, events, activity }: HostHistory): TimelineEntry[] {
   return mergeTimeline([
-    activity.map(activityEntry),
-    changes.map(changeEntry),
+    activity.map(activityEntry).reverse(),
+    changes.map(changeEntry).reverse(),
     olderConditions(node, changes),
     pods.flatMap(podEntries),
     events.map((event) => eventEntry(event)),
@@ -66,7 +66,6 @@ function podEntries({ metadata, spec, status }: Pod): TimelineEntry[] {
   const containers = [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])];
   const images = new Map(spec.containers.map((each) => [each.name, each.image ?? '']));
   return [
-    ...entry(creationTimestamp, 'progress', 'The Pod was created.'),
     ...containers.flatMap(({ name: container, state, lastState }) =>
       [state?.terminated, lastState?.terminated].flatMap((ended) =>
         entry(
@@ -83,5 +82,6 @@ function podEntries({ metadata, spec, status }: Pod): TimelineEntry[] {
         `Container ${container} started${images.get(container) ? ` with ${shortImage(images.get(container) ?? '')}` : ''}.`,
       ),
     ),
+    ...entry(creationTimestamp, 'progress', 'The Pod was created.'),
   ];
 }

@@ -21,12 +21,11 @@ interface RolloutHistory {
 
 export function rolloutTimeline({ status, events, activity }: RolloutHistory): TimelineEntry[] {
   const requests = requestsOfRevision(status);
-  const from = Date.parse(status.startTime);
   return mergeTimeline([
-    steps(status, events),
-    requests.map(requestEntry),
-    activity.filter((event) => isOwnWrite(event, requests, from)).map(activityEntry),
-    (status.failures ?? []).map(failureEntry),
+    steps(status, events).reverse(),
+    requests.map(requestEntry).reverse(),
+    ownWrites(status, requests, activity).map(activityEntry).reverse(),
+    (status.failures ?? []).map(failureEntry).reverse(),
     [start(status)],
   ]);
 }
@@ -34,16 +33,24 @@ export function rolloutTimeline({ status, events, activity }: RolloutHistory): T
 /** The change of the DaemonSet that started the rollout is stored shortly before the start. */
 const BEFORE_START_MS = 60_000;
 
-/** False for a request that the Rollout itself lists, and for writes before this rollout. */
-function isOwnWrite(
-  { objectRef, requestReceivedTimestamp }: AuditEvent,
+/** Returns the write that started the rollout, and later writes, without requests that the Rollout itself lists. */
+function ownWrites(
+  { startTime }: RolloutStatus,
   requests: readonly SteeringRequest[],
-  from: number,
-): boolean {
-  const at = Date.parse(requestReceivedTimestamp);
-  if (objectRef?.resource === 'daemonsets') return at >= from - BEFORE_START_MS;
+  activity: readonly AuditEvent[],
+): AuditEvent[] {
+  const from = Date.parse(startTime);
+  const at = ({ requestReceivedTimestamp }: AuditEvent) => Date.parse(requestReceivedTimestamp);
+  const toDaemonSet = activity.filter(({ objectRef }) => objectRef?.resource === 'daemonsets');
+  const cause = toDaemonSet.filter((each) => at(each) <= from && at(each) >= from - BEFORE_START_MS).at(-1);
   const [first] = requests;
-  return objectRef?.resource === 'rollouts' && at >= from && (!first || at < Date.parse(first.time) - 1_000);
+  const listedFrom = first ? Date.parse(first.time) - 1_000 : Number.POSITIVE_INFINITY;
+  return activity.filter((event) => {
+    if (event === cause) return true;
+    if (at(event) <= from) return false;
+    const { resource } = event.objectRef ?? {};
+    return resource === 'daemonsets' || (resource === 'rollouts' && at(event) < listedFrom);
+  });
 }
 
 function start({ startTime, revisionNumber, revision, policy }: RolloutStatus): TimelineEntry {
@@ -52,9 +59,16 @@ function start({ startTime, revisionNumber, revision, policy }: RolloutStatus): 
 }
 
 /** Events report each phase for an hour. The end is in the status for longer. */
-function steps({ phase, endTime, completionTime, message }: RolloutStatus, events: readonly KubeEvent[]) {
+function steps(
+  { phase, startTime, retryTime, endTime, completionTime, message }: RolloutStatus,
+  events: readonly KubeEvent[],
+) {
+  // A retry resets the start, but earlier steps of the same revision still belong to the rollout.
+  const from = retryTime === undefined ? startTime : '';
   const ofPhases = events
     .filter(({ reason = '' }) => reason.startsWith('Rollout') && reason !== 'RolloutSteered')
+    .filter((event) => timeOfEvent(event) >= from)
+    .sort((a, b) => (timeOfEvent(a) < timeOfEvent(b) ? -1 : 1))
     .map((event): TimelineEntry & { phase: string } => {
       const reached = (event.reason ?? '').slice('Rollout'.length) as RolloutPhase;
       const { tone, word } = rolloutStatus(reached) ?? { tone: 'progress', word: reached };

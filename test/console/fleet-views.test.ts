@@ -73,8 +73,9 @@ function suite(): void {
     // Two reviews: may the user change Nodes, and may the user bar keys.
     await reviews.answered(2);
     assert.equal(await page.getByRole('checkbox', { name: /^Select/ }).count(), 0);
-    await page.goto(`${server}/console/hosts/node-1`);
-    await page.getByText('site=').or(page.getByText('kubernetes.io/hostname=node-1')).first().waitFor();
+    await page.goto(`${server}/console/hosts/node-1?tab=settings`);
+    await page.getByText('labels of the agent').click();
+    await page.getByText('kubernetes.io/hostname=node-1').waitFor();
     // Four more reviews, among them: may the user delete the Node, and may the user evict Pods.
     await reviews.answered(2 + 4);
     for (const name of ['Cordon', 'Drain', 'Maintenance', 'Remove', 'Set label', 'Set taint']) {

@@ -39,7 +39,7 @@ export function Revisions({ daemonSet }: { daemonSet: DaemonSet }) {
   return (
     <TableCard label="Revisions">
       <h2>Revisions</h2>
-      <table className={table.table}>
+      <table className={`${table.table} ${table.wraps} ${table.details}`}>
         <thead>
           <tr>
             <th scope="col">Revision</th>
@@ -127,7 +127,7 @@ function ChangesRow({
   if (!before) return null;
   return (
     <tr>
-      <td colSpan={6}>
+      <td colSpan={6} data-long>
         <TextDiff
           label={`Changes from revision ${before.revision} to ${revision.revision}`}
           before={templateText(before)}

@@ -8,6 +8,7 @@ import {
 } from '../../../shared/kube/access/audit-types.js';
 import type { Access } from '../../../shared/kube/access/rbac-types.js';
 import { badRequest } from '../../../shared/kube/objects/api-status.js';
+import { FLEET_GROUP } from '../../../shared/kube/objects/meta.js';
 import { computedResource } from '../discovery/served-resource.js';
 import { type ApiDeps, type ApiRequest, type ApiResponse, ok } from '../http/api-context.js';
 import { pathNotFound } from '../http/status-response.js';
@@ -123,13 +124,16 @@ function matchesAuditQuery(event: AuditEvent, wanted: AuditQuery): boolean {
 }
 
 const READS: ReadonlySet<string> = new Set(['get', 'list', 'watch']);
+/** Computed answers: a create stores nothing. */
+const PREVIEWS: ReadonlySet<string> = new Set(['plan', 'hosteffects', 'daemonjobpreviews']);
 /** A command in a container can change anything. Clients open it by GET over a WebSocket. */
 const STREAMS: ReadonlySet<string> = new Set(['exec', 'attach', 'portforward']);
 
 /** True for a request that changed an object, opened a stream into a Pod, or let a host or coordinator join. */
 function isChange({ verb, objectRef, responseStatus, annotations }: AuditEvent): boolean {
   if (objectRef === undefined || responseStatus.code >= 400) return false;
-  // The console sends a dry run while an operator types.
+  // The console sends dry runs and previews while an operator types.
+  if (objectRef.apiGroup === FLEET_GROUP && PREVIEWS.has(objectRef.resource ?? '')) return false;
   if (annotations?.[DRY_RUN_ANNOTATION] === 'true') return false;
   return !READS.has(verb) || STREAMS.has(objectRef.subresource ?? '');
 }

@@ -30,14 +30,17 @@ const SKIPPED: ReadonlySet<string> = new Set([
   'metadata.managedFields',
   'metadata.selfLink',
   'metadata.annotations[kubectl.kubernetes.io/last-applied-configuration]',
+  'metadata.annotations[deprecated.daemonset.template.generation]',
 ]);
 
-/** Maps whose keys are compared one by one, also if the whole map is new. */
+/** Maps and lists whose members are compared one by one, also if the whole value is new. */
 const ALWAYS_SPLIT: ReadonlySet<string> = new Set([
   'metadata.annotations',
   'metadata.labels',
   'data',
   'stringData',
+  'spec',
+  'spec.requests',
 ]);
 
 /** An object that a write has stored. `before` is absent for a create. */
@@ -80,7 +83,9 @@ function* changedFields(place: Place, before: unknown, after: unknown): Generato
     yield* changedMembers(place, mapOf(before), mapOf(after));
     return;
   }
-  const [old, next] = [byName(before), byName(after)];
+  const absent: Record<string, unknown> | undefined = ALWAYS_SPLIT.has(place.path) ? {} : undefined;
+  const old = before === undefined ? absent : byName(before);
+  const next = after === undefined ? absent : byName(after);
   if (old && next) {
     for (const name of keysOf(old, next)) {
       yield* changedFields({ ...place, path: `${place.path}[${name}]`, name }, old[name], next[name]);

@@ -41,6 +41,12 @@ describe('a changed field has its path, and the values before and after', () => 
       [{ path: 'spec.taints', before: [{ key: 'a' }], after: [{ key: 'b' }] }],
     ],
     [
+      'the first request to a rollout',
+      {},
+      { spec: { requests: [{ id: 1, verb: 'pause' }] } },
+      [{ path: 'spec.requests[1]', after: { id: 1, verb: 'pause' } }],
+    ],
+    [
       'a request to a rollout',
       { spec: { requests: [{ id: 1, verb: 'pause' }] } },
       {
@@ -67,7 +73,7 @@ describe('a changed field has its path, and the values before and after', () => 
     const made = changes(undefined, { metadata: { labels: { app: 'x' } }, spec: { replicas: 1 } });
     assert.deepEqual(made?.fields, [
       { path: 'metadata.labels.app', after: 'x' },
-      { path: 'spec', after: { replicas: 1 } },
+      { path: 'spec.replicas', after: 1 },
     ]);
   });
 
