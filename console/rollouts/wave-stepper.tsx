@@ -37,11 +37,14 @@ export function WaveStepper({ status, policy, isPast }: WaveStepperProps) {
 function Budget({ status, policy }: Omit<WaveStepperProps, 'isPast'>) {
   const budget = errorBudget(status, policy);
   if (!budget) return null;
-  const { failed, limit } = budget;
+  const { failed, limit, withinSeconds } = budget;
+  const isStopped = status.phase === 'Failed' || status.phase === 'RolledBack';
+  const isUsedUp = failed > limit && isStopped;
   return (
-    <p className={failed > limit ? controls.problem : controls.dim}>
+    <p className={isUsedUp ? controls.problem : controls.dim}>
       Error budget: {failed} of at most {limit} hosts failed
-      {failed > limit ? '. It is used up, so the rollout has stopped.' : '.'}
+      {withinSeconds !== undefined && `, counting those within ${withinSeconds} s`}
+      {isUsedUp ? '. It is used up, so the rollout has stopped.' : '.'}
     </p>
   );
 }

@@ -71,14 +71,23 @@ function laterStep(
   return { tone: 'over', word: isApproved ? 'Later, approved' : 'Later, needs an approval' };
 }
 
+interface ErrorBudget {
+  /** All hosts that failed, also before the period that counts. */
+  failed: number;
+  limit: number;
+  /** Only failures within this period count. Absent: all failures. */
+  withinSeconds?: number;
+}
+
 /** How many hosts may fail, of how many. Absent without a limit, or without the right to read the policy. */
 export function errorBudget(
   { nodes, failed }: Pick<RolloutStatus, 'nodes' | 'failed'>,
   policy: RolloutPolicy | undefined,
-): { failed: number; limit: number } | undefined {
+): ErrorBudget | undefined {
   const budget = policy?.spec.failureBudget;
   if (!budget) return undefined;
-  const { maxFailed = 0 } = budget;
+  const { maxFailed = 0, withinSeconds } = budget;
   const share = typeof maxFailed === 'string' ? Number.parseInt(maxFailed, 10) / 100 : undefined;
-  return { failed, limit: share === undefined ? Number(maxFailed) : Math.floor(share * nodes) };
+  const limit = share === undefined ? Number(maxFailed) : Math.floor(share * nodes);
+  return { failed, limit, ...(withinSeconds === undefined ? {} : { withinSeconds }) };
 }

@@ -35,7 +35,9 @@ function suite(): void {
 
   test("a host's times can be shown in its own time zone", async () => {
     await label('node-9', { tz: 'Asia.Tokyo', rack: 'A.1' });
-    const page = await fixture.signedIn('hosts/node-9', { timezoneId: 'America/New_York', locale: 'en-GB' });
+    const page = await fixture.signedIn('hosts/node-9?tab=metrics', {
+      ...{ timezoneId: 'America/New_York', locale: 'en-GB' },
+    });
     await page.getByText('(Asia/Tokyo)').waitFor();
     const since = page.getByRole('region', { name: 'Link' }).locator('time').first();
     assert.match((await since.getAttribute('title')) ?? '', /GMT-[45]; there .* GMT\+9$/);
@@ -46,8 +48,10 @@ function suite(): void {
       .getByText(/\d\d:\d\d:\d\d GMT\+9/)
       .first()
       .waitFor();
+    const parts = page.getByRole('navigation', { name: 'Parts of host node-9' });
+    await parts.getByRole('link', { name: 'Events' }).click();
     await page
-      .getByRole('region', { name: 'Events' })
+      .getByRole('region', { name: 'Timeline' })
       .getByText(/GMT\+9$/)
       .first()
       .waitFor();

@@ -54,7 +54,7 @@ export async function handleAudit(
   const wanted = queryOf(query);
   await audit.flush();
   const items: AuditEvent[] = [];
-  for await (const event of readAudit(audit.path)) {
+  for await (const event of readAudit(audit.path, searchOf(wanted))) {
     if (signal.aborted) break;
     if (!matchesAuditQuery(event, wanted)) continue;
     items.push(event);
@@ -96,6 +96,12 @@ function queryOf(query: URLSearchParams): AuditQuery {
   if (since !== undefined) requested.since = since;
   if (until !== undefined) requested.until = until;
   return requested;
+}
+
+/** The fields whose values must be equal. A code can be a class of codes. */
+function searchOf({ user, verb, resource, namespace, name, since }: AuditQuery) {
+  const texts = [user, verb, resource, namespace, name].filter((text) => text !== undefined);
+  return { texts, since };
 }
 
 function timeIn(query: URLSearchParams, name: string): number | undefined {

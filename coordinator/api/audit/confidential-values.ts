@@ -14,14 +14,21 @@ const HARMLESS: ReadonlySet<string> = new Set([
   'tokenId',
   'tokenRequests',
 ]);
-/** `password = x` within a text, such as a configuration file or an argument. */
-const IN_TEXT =
-  /((?:pass(?:word|wd|phrase)|secret|token|credentials?|(?:private|api|access|signing)[-_]?key)[\w-]*["']?\s*[:=]\s*)(?:"[^"]*"|'[^']*'|[^\s,;]+)/gi;
+const NAME_IN_TEXT =
+  'pass(?:word|wd|phrase)|secret|token|credential|(?:private|api|access|signing|encryption)[-_]?key';
+/**
+ * `db_password = x` within a text, such as a configuration file or an argument. It begins at the start of a word only:
+ * otherwise a long word is searched from each of its letters.
+ */
+const IN_TEXT = new RegExp(
+  `(?<![\\w.-])(?=[\\w.-]*?(?:${NAME_IN_TEXT}))([\\w.-]+["']?\\s*[:=]\\s*)(?:"[^"]*"|'[^']*'|[^\\s,;]+)`,
+  'gi',
+);
 const IN_URL = /(\b[a-z][a-z0-9+.-]*:\/\/)[^\s/@]+@/gi;
 const IN_HEADER = /\b((?:bearer|basic)\s+)[\w.~+/=-]{8,}/gi;
 const PRIVATE_KEY = /-----BEGIN [A-Z ]*PRIVATE KEY-----/;
 /** Longer texts are cut before they are searched, so that a write of one megabyte costs no time. */
-const MAX_SEARCHED = 2_048;
+const MAX_SEARCHED = 512;
 const MAX_TEXT = 256;
 
 /** True if the value of a field with this name is confidential. */

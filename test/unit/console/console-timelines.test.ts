@@ -150,7 +150,7 @@ function rollout(more: Partial<RolloutStatus>): RolloutStatus {
 }
 
 describe('the timeline of a rollout', () => {
-  const request = { id: 1, verb: 'approve', targets: ['second'], user: 'kim', revision: 'b' } as const;
+  const request = { id: 1, verb: 'approve' as const, targets: ['second'], user: 'kim', revision: 'b' };
   const status = rollout({
     phase: 'Failed',
     message: '3 hosts failed',
