@@ -30,6 +30,8 @@ const PRIVATE_KEY = /-----BEGIN [A-Z ]*PRIVATE KEY-----/;
 /** Longer texts are cut before they are searched, so that a write of one megabyte costs no time. */
 const MAX_SEARCHED = 512;
 const MAX_TEXT = 256;
+/** Deeper values of a custom resource could exceed the stack, after the write has succeeded. */
+export const MAX_DEPTH = 40;
 
 /** True if the value of a field with this name is confidential. */
 export function isConfidential(name: string): boolean {
@@ -40,29 +42,30 @@ export function isConfidential(name: string): boolean {
  * Returns a copy without confidential values and with cut texts. `name` is the name of the field or variable that has
  * the value.
  */
-export function withoutConfidential(value: unknown, name = ''): unknown {
-  if (Array.isArray(value)) return value.map((item, index) => listItem(item, value[index - 1], name));
-  if (isJsonMap(value)) return mapWithoutConfidential(value);
+export function withoutConfidential(value: unknown, name = '', depth = 0): unknown {
+  if (depth > MAX_DEPTH) return NOT_RECORDED;
+  if (Array.isArray(value))
+    return value.map((item, index) => withoutConfidential(item, flagOf(value[index - 1]) ?? name, depth + 1));
+  if (isJsonMap(value)) return mapWithoutConfidential(value, depth + 1);
   if (value === undefined || value === null || typeof value === 'boolean') return value;
   if (isConfidential(name)) return NOT_RECORDED;
   return typeof value === 'string' ? textWithoutConfidential(value) : value;
 }
 
-function mapWithoutConfidential(map: Record<string, unknown>): unknown {
+function mapWithoutConfidential(map: Record<string, unknown>, depth: number): unknown {
   // A variable `{ name, value }` has its name in another field.
   const named = typeof map.name === 'string' ? map.name : '';
   return Object.fromEntries(
     Object.entries(map).map(([key, value]) => [
       key,
-      withoutConfidential(value, key === 'value' ? named : key),
+      withoutConfidential(value, key === 'value' ? named : key, depth),
     ]),
   );
 }
 
-/** A flag and its value can be two items: `--password x`. */
-function listItem(item: unknown, before: unknown, name: string): unknown {
-  const isFlag = typeof before === 'string' && /^--?[\w-]+$/.test(before) && isConfidential(before);
-  return withoutConfidential(item, isFlag ? before : name);
+/** A flag and its value can be two items: `--password x`. Returns a flag whose value is confidential. */
+function flagOf(item: unknown): string | undefined {
+  return typeof item === 'string' && /^--?[\w-]+$/.test(item) && isConfidential(item) ? item : undefined;
 }
 
 function textWithoutConfidential(text: string): string {

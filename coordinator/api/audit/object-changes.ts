@@ -6,7 +6,7 @@ import {
 } from '../../../shared/kube/access/audit-types.js';
 import type { KubeObject } from '../../../shared/kube/objects/meta.js';
 import { isJsonMap, sameJson } from '../../registry/encoding/json-value.js';
-import { isConfidential, withoutConfidential } from './confidential-values.js';
+import { isConfidential, MAX_DEPTH, withoutConfidential } from './confidential-values.js';
 
 /** Limit of all fields of a write, as JSON. */
 const MAX_BYTES = 4_096;
@@ -58,7 +58,7 @@ export function recordedChanges({ isSecret, before, after }: ObjectChange): Reco
   let bytes = 0;
   // A creation lists the members of its metadata one by one, because most of them are the server's.
   const start = before ?? { metadata: {} };
-  for (const change of changedFields({ path: '', name: '', isSecret }, start, after)) {
+  for (const change of changedFields({ path: '', name: '', isSecret, depth: 0 }, start, after)) {
     const size = Buffer.byteLength(JSON.stringify(change));
     if (bytes + size > MAX_BYTES) omitted += 1;
     else {
@@ -75,20 +75,23 @@ interface Place {
   /** The name of the field, or of the variable that has the value. */
   name: string;
   isSecret: boolean;
+  depth: number;
 }
 
 function* changedFields(place: Place, before: unknown, after: unknown): Generator<FieldChange> {
   if (SKIPPED.has(place.path)) return;
-  if (isSplit(place.path, before, after)) {
+  const isDeep = place.depth > MAX_DEPTH;
+  if (!isDeep && isSplit(place.path, before, after)) {
     yield* changedMembers(place, mapOf(before), mapOf(after));
     return;
   }
   const absent: Record<string, unknown> | undefined = ALWAYS_SPLIT.has(place.path) ? {} : undefined;
   const old = before === undefined ? absent : byName(before);
   const next = after === undefined ? absent : byName(after);
-  if (old && next) {
+  if (!isDeep && old && next) {
     for (const name of keysOf(old, next)) {
-      yield* changedFields({ ...place, path: `${place.path}[${name}]`, name }, old[name], next[name]);
+      const item = { ...place, path: `${place.path}[${name}]`, name, depth: place.depth + 1 };
+      yield* changedFields(item, old[name], next[name]);
     }
     return;
   }
@@ -115,7 +118,12 @@ function* changedMembers(
   const named = [after.name, before.name].find((name) => typeof name === 'string') as string | undefined;
   for (const key of keysOf(before, after)) {
     const isVariable = key === 'value' && named !== undefined;
-    const member = { ...place, path: memberPath(place.path, key), name: isVariable ? named : key };
+    const member = {
+      ...place,
+      path: memberPath(place.path, key),
+      name: isVariable ? named : key,
+      depth: place.depth + 1,
+    };
     yield* changedFields(member, ownOf(before, key), ownOf(after, key));
   }
 }

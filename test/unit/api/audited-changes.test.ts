@@ -131,6 +131,12 @@ describe('a confidential value is not recorded', () => {
   });
 });
 
+test('a very deep object is recorded up to a depth', () => {
+  let deep: object = {};
+  for (let depth = 0; depth < 2_000; depth += 1) deep = { a: deep };
+  assert.equal(changes({ spec: { x: 1 } }, { spec: deep })?.fields.length, 2);
+});
+
 test('a text that looks like a thousand names costs no time', () => {
   const data = Object.fromEntries(Array.from({ length: 400 }, (_, at) => [`k${at}`, 'secret'.repeat(300)]));
   const start = process.hrtime.bigint();
