@@ -225,6 +225,8 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'shared/kube',
   ],
   'console/audit': ['console/api', 'console/layout', 'shared/kube'],
+  // A timeline shows the writes of users in the sentences of the activity.
+  'console/timeline': ['console/api', 'console/audit', 'console/layout', 'shared/kube'],
   'console/calendar': ['console/api', 'console/layout', 'shared/kube'],
   'console/onboarding': ['console/api', 'console/layout', 'shared/kube'],
   'console/coordinators': ['console/api', 'console/layout', 'shared/kube'],
@@ -243,11 +245,12 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'console/jobs',
     'console/layout',
     'console/pods',
+    'console/timeline',
     'console/values',
     'shared/kube',
   ],
-  'console/rollouts': ['console/api', 'console/layout', 'shared/kube'],
-  'console/daemonsets': ['console/api', 'console/layout', 'console/pods', 'shared/kube'],
+  'console/rollouts': ['console/api', 'console/layout', 'console/timeline', 'shared/kube'],
+  'console/daemonsets': ['console/api', 'console/layout', 'console/pods', 'console/timeline', 'shared/kube'],
   'agent/node': [
     'agent/decisions',
     'agent/runtime/runtime-driver.ts',

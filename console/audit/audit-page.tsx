@@ -1,6 +1,5 @@
 /** Activity: who changed what, newest first, from the audit log. The URL contains the filter. */
-import { useCallback, useEffect, useState } from 'react';
-import { Link } from 'wouter';
+import { useCallback, useEffect, useId, useState } from 'react';
 import type { AuditEvent } from '../../shared/kube/access/audit-types.js';
 import { ApiCallError, callApi } from '../api/api-call.js';
 import { useInterval } from '../api/live-list.js';
@@ -8,15 +7,21 @@ import controls from '../layout/controls.module.css';
 import { ListTable } from '../layout/list-table.js';
 import { PageShell } from '../layout/shell/page-shell.js';
 import { CopyCommand } from '../layout/text/copy-command.js';
-import { RelativeTime } from '../layout/time/relative-time.js';
 import { useFrozenValue } from '../layout/use-frozen-value.js';
 import { useUrlFilter } from '../layout/use-url-query.js';
+import { auditFilters } from './activity-filter.js';
 import { ACTIVITY_RANGES, type ActivityRange, RANGE_NAMES, rangeQuery } from './activity-range.js';
+import { ActivityRow } from './activity-row.js';
 import { activitySentence } from './activity-sentence.js';
 import classes from './audit-page.module.css';
 
-/** Filters of the API. */
-const FILTERS = ['user', 'verb', 'resource', 'namespace', 'name', 'code'] as const;
+/** Filters of the API that are seldom needed. */
+const MORE_FILTERS = [
+  ['verb', 'Verb'],
+  ['resource', 'Resource'],
+  ['namespace', 'Namespace'],
+  ['code', 'Status code'],
+] as const;
 const MAX_ITEMS = 200;
 /** The audit log is a file and cannot be watched. */
 const ASK_AGAIN_MS = 5_000;
@@ -26,7 +31,7 @@ export function AuditPage() {
   const [isHovered, setHovered] = useState(false);
   const range = ACTIVITY_RANGES.find((each) => each === params.get('range')) ?? 'week';
   const showsAll = params.get('show') === 'all';
-  const filters = FILTERS.flatMap((name) => (params.get(name) ? [[name, params.get(name) ?? '']] : []));
+  const filters = auditFilters(params);
   const { events: newest, problem } = useAudit(range, showsAll, JSON.stringify(filters));
   // New rows appear at the top. Keep them back while the user points at the table.
   const events = useFrozenValue(newest, isHovered);
@@ -55,18 +60,31 @@ export function AuditPage() {
           Also reads of Secrets, sign-ins and refused requests
         </label>
       </fieldset>
-      <details open={filters.length > 0}>
-        <summary>Filter</summary>
+      <div className={classes.filters}>
+        <FilterField
+          label="User"
+          value={params.get('user') ?? ''}
+          suggestions={(newest ?? []).map(({ user }) => user.username)}
+          onChange={(value) => set('user', value)}
+        />
+        <FilterField
+          label="Object"
+          hint="till or default/till"
+          value={params.get('object') ?? ''}
+          suggestions={(newest ?? []).map((event) => activitySentence(event).object)}
+          onChange={(value) => set('object', value)}
+        />
+      </div>
+      <details open={MORE_FILTERS.some(([name]) => params.has(name))}>
+        <summary>More filters</summary>
         <div className={classes.filters}>
-          {FILTERS.map((name) => (
-            <label key={name} className={controls.field}>
-              {name}
-              <input
-                className={controls.input}
-                value={params.get(name) ?? ''}
-                onChange={(event) => set(name, event.target.value)}
-              />
-            </label>
+          {MORE_FILTERS.map(([name, label]) => (
+            <FilterField
+              key={name}
+              label={label}
+              value={params.get(name) ?? ''}
+              onChange={(value) => set(name, value)}
+            />
           ))}
         </div>
       </details>
@@ -75,9 +93,17 @@ export function AuditPage() {
       {events?.length === 0 && <p>No events match.</p>}
       {events && events.length > 0 && (
         <div onPointerEnter={() => setHovered(true)} onPointerLeave={() => setHovered(false)}>
-          <ListTable label="Activity" columns={['When', 'What', 'From', 'Result']}>
+          <ListTable wraps label="Activity" columns={['When', 'What', 'Result', 'More']}>
             {events.map((event) => (
-              <Row key={event.auditID} event={event} />
+              <ActivityRow
+                key={event.auditID}
+                event={event}
+                filtered={(name, value) => {
+                  const next = new URLSearchParams(params);
+                  next.set(name, value);
+                  return `/audit?${next}`;
+                }}
+              />
             ))}
           </ListTable>
           {events.length >= MAX_ITEMS && <p>Only the newest {MAX_ITEMS} are shown. Choose a shorter time.</p>}
@@ -87,6 +113,35 @@ export function AuditPage() {
         text={['everynode audit', ...filters.map(([name, value]) => `--${name} ${value}`)].join(' ')}
       />
     </PageShell>
+  );
+}
+
+interface FilterFieldProps {
+  label: string;
+  hint?: string;
+  value: string;
+  suggestions?: readonly string[];
+  onChange: (value: string) => void;
+}
+
+function FilterField({ label, hint, value, suggestions = [], onChange }: FilterFieldProps) {
+  const id = useId();
+  return (
+    <label className={controls.field}>
+      {label}
+      <input
+        className={controls.input}
+        value={value}
+        placeholder={hint}
+        list={id}
+        onChange={({ target }) => onChange(target.value)}
+      />
+      <datalist id={id}>
+        {[...new Set(suggestions)].filter(Boolean).map((each) => (
+          <option key={each} value={each} />
+        ))}
+      </datalist>
+    </label>
   );
 }
 
@@ -122,24 +177,4 @@ function useAudit(range: ActivityRange, showsAll: boolean, filters: string) {
     return () => abort.abort();
   }, [range, showsAll, filters, reloads]);
   return { events, problem };
-}
-
-function Row({ event }: { event: AuditEvent }) {
-  const { who, did, kind, object, href } = activitySentence(event);
-  const { sourceIPs, responseStatus, requestReceivedTimestamp } = event;
-  const isRefused = responseStatus.code >= 400;
-  return (
-    <tr>
-      <td>
-        <RelativeTime at={requestReceivedTimestamp} />
-      </td>
-      <td>
-        {who} {did} {kind} {href ? <Link href={href}>{object}</Link> : object}
-      </td>
-      <td>{sourceIPs.join(', ')}</td>
-      <td className={isRefused ? controls.problem : undefined}>
-        {responseStatus.code} {responseStatus.reason ?? ''}
-      </td>
-    </tr>
-  );
 }

@@ -1,37 +1,26 @@
-/** Page of a DaemonSet: its hosts and reasons, manifest and revisions. */
+/** Page of a DaemonSet: its image and state, and tabs for hosts and revisions, manifest, and Events. */
 import { useState } from 'react';
 import { Link, useParams } from 'wouter';
 import type { DaemonSet } from '../../shared/kube/daemonsets/daemonset-types.js';
 import { useIsAllowed } from '../api/access-checks.js';
 import { useLiveList } from '../api/live-list.js';
-import { useApiResource } from '../api/use-api-resource.js';
 import controls from '../layout/controls.module.css';
+import { PageTabs, usePageTab } from '../layout/page-tabs.js';
 import { PageShell } from '../layout/shell/page-shell.js';
 import { daemonSetStatus } from '../layout/status/object-status.js';
-import { codeWords } from '../layout/status/reason-status.js';
 import { StatusBadge } from '../layout/status/status-badge.js';
 import { CopyCommand } from '../layout/text/copy-command.js';
-import { imagesText, shortImage } from '../layout/text/image-text.js';
 import { ScrolledText } from '../layout/text/scrolled-text.js';
 import { useUrlQuery } from '../layout/use-url-query.js';
 import { EventList } from '../pods/event-list.js';
 import { DaemonSetOverrides } from './daemonset-overrides.js';
 import classes from './daemonset-page.module.css';
+import { DaemonSetPlacement } from './daemonset-placement.js';
 import { DaemonSetValues } from './daemonset-values.js';
+import { ChangeImage } from './image/change-image.js';
 import { ManifestEditor } from './manifest-editor.js';
 import { manifestText } from './manifest-text.js';
-import { Revisions } from './revision-list.js';
-
-interface Reasons {
-  sentence: string;
-  reasons: readonly { code: string; count: number; nodes: readonly string[] }[];
-  versions: readonly {
-    revision: string;
-    images: readonly string[];
-    count: number;
-    nodes: readonly string[];
-  }[];
-}
+import { Revisions } from './revisions/revision-list.js';
 
 export function DaemonSetPage() {
   const { namespace = '', name = '' } = useParams();
@@ -48,112 +37,130 @@ export function DaemonSetPage() {
       {phase === 'loading' && <p role="status">Loading…</p>}
       {phase === 'refused' && <p role="alert">{error?.message}</p>}
       {phase === 'live' && !daemonSet && <p>This DaemonSet does not exist.</p>}
-      {daemonSet && (
-        <>
-          <p>
-            <StatusBadge status={daemonSetStatus(daemonSet)} />{' '}
-            {imagesText(daemonSet.spec.template.spec.containers)}
-          </p>
-          <Where daemonSet={daemonSet} />
-          <DaemonSetValues daemonSet={daemonSet} />
-          <DaemonSetOverrides namespace={namespace} name={name} />
-          <Revisions daemonSet={daemonSet} />
-          <Manifest daemonSet={daemonSet} />
-          <EventList
-            namespace={namespace}
-            about={`involvedObject.kind=DaemonSet,involvedObject.name=${name}`}
-          />
-          <CopyCommand text={`kubectl -n ${namespace} describe daemonset ${name}`} />
-        </>
-      )}
+      {daemonSet && <DaemonSetDetails daemonSet={daemonSet} />}
     </PageShell>
   );
 }
 
-function Where({ daemonSet }: { daemonSet: DaemonSet }) {
-  const { namespace = '', name, resourceVersion } = daemonSet.metadata;
-  const { answer, problem } = useApiResource<Reasons>(
-    `/apis/fleet.everynode.dev/v1/namespaces/${namespace}/daemonsets/${name}/why`,
-    resourceVersion ?? '',
-  );
-  return (
-    <section className={controls.card} aria-label="Where it runs">
-      <h2>Where it runs and why</h2>
-      <Counts status={daemonSet.status} />
-      <p role="status">{answer?.sentence ?? problem ?? 'Loading…'}</p>
-      {answer?.reasons.map(({ code, count, nodes }) => (
-        <HostNames key={code} title={codeWords(code)} count={count} nodes={nodes} />
-      ))}
-      {answer && answer.versions.length > 0 && <h3>Versions on hosts</h3>}
-      {answer?.versions.map(({ revision, images, count, nodes }) => (
-        <HostNames key={revision} title={images.map(shortImage).join(', ')} count={count} nodes={nodes} />
-      ))}
-    </section>
-  );
-}
-
-function HostNames({ title, count, nodes }: { title: string; count: number; nodes: readonly string[] }) {
-  return (
-    <details>
-      <summary>
-        <strong>{count}</strong> {title}
-      </summary>
-      <ul className={classes.hosts}>
-        {nodes.slice(0, MAX_NAMES).map((node) => (
-          <li key={node}>
-            <Link href={`/hosts/${node}`}>{node}</Link>
-          </li>
-        ))}
-        {nodes.length > MAX_NAMES && <li>and {nodes.length - MAX_NAMES} more</li>}
-      </ul>
-    </details>
-  );
-}
-
-/** Columns of `kubectl get daemonset`. */
-const COUNTS = [
-  ['Desired', 'desiredNumberScheduled'],
-  ['Current', 'currentNumberScheduled'],
-  ['Ready', 'numberReady'],
-  ['Up to date', 'updatedNumberScheduled'],
-  ['Available', 'numberAvailable'],
-  ['Misscheduled', 'numberMisscheduled'],
+const TABS = [
+  { id: 'overview', name: 'Overview' },
+  { id: 'manifest', name: 'Manifest' },
+  { id: 'events', name: 'Events' },
 ] as const;
 
-function Counts({ status }: Pick<DaemonSet, 'status'>) {
-  return (
-    <dl className={controls.row}>
-      {COUNTS.map(([name, field]) => (
-        <div key={field}>
-          <dt className={controls.dim}>{name}</dt>
-          <dd>{status?.[field] ?? 0}</dd>
-        </div>
-      ))}
-    </dl>
-  );
-}
-
-const MAX_NAMES = 200;
-
-/** The URL contains whether the manifest is being edited. */
-function Manifest({ daemonSet }: { daemonSet: DaemonSet }) {
-  const [query, setQuery] = useUrlQuery();
-  const [isWritten, setWritten] = useState(false);
-  const isEdited = query.has('edit');
+function DaemonSetDetails({ daemonSet }: { daemonSet: DaemonSet }) {
   const { namespace = '', name } = daemonSet.metadata;
-  const mayEdit = useIsAllowed({ verb: 'update', group: 'apps', resource: 'daemonsets', namespace });
-  const leave = (written?: DaemonSet) => {
-    setWritten(written !== undefined);
+  const [query, setQuery] = useUrlQuery();
+  const chosen = usePageTab<(typeof TABS)[number]['id']>(TABS);
+  const tab = query.get('edit') === 'manifest' ? 'manifest' : chosen;
+  const [isSaved, setSaved] = useState(false);
+  const leave = (saved: boolean) => {
+    setSaved(saved);
     setQuery('edit', '');
   };
   return (
+    <>
+      <DaemonSetHead daemonSet={daemonSet} />
+      {isSaved && <p role="status">Saved. The hosts are being updated.</p>}
+      {query.get('edit') === 'image' && <ChangeImage daemonSet={daemonSet} onDone={leave} />}
+      <PageTabs
+        label={`Parts of DaemonSet ${name}`}
+        path={`/daemonsets/${namespace}/${name}`}
+        tabs={TABS}
+        current={tab}
+      />
+      {tab === 'overview' && (
+        <>
+          <DaemonSetPlacement daemonSet={daemonSet} />
+          <Revisions daemonSet={daemonSet} />
+          <DaemonSetValues daemonSet={daemonSet} />
+          <DaemonSetOverrides namespace={namespace} name={name} />
+        </>
+      )}
+      {tab === 'manifest' && <Manifest daemonSet={daemonSet} onDone={leave} />}
+      {tab === 'events' && (
+        <EventList
+          namespace={namespace}
+          about={`involvedObject.kind=DaemonSet,involvedObject.name=${name}`}
+          folds="SuccessfulCreate"
+        />
+      )}
+      <CopyCommand text={`kubectl -n ${namespace} describe daemonset ${name}`} />
+    </>
+  );
+}
+
+function DaemonSetHead({ daemonSet }: { daemonSet: DaemonSet }) {
+  const { namespace = '' } = daemonSet.metadata;
+  const [query, setQuery] = useUrlQuery();
+  const mayEdit = useIsAllowed({ verb: 'update', group: 'apps', resource: 'daemonsets', namespace });
+  const { desiredNumberScheduled: desired = 0, numberAvailable: available = 0 } = daemonSet.status ?? {};
+  return (
+    <div className={classes.head}>
+      <p className={controls.row}>
+        <StatusBadge status={daemonSetStatus(daemonSet)} />
+        <span>
+          {available} of {desired} hosts available
+        </span>
+      </p>
+      <AvailabilityBar desired={desired} available={available} />
+      {daemonSet.spec.template.spec.containers.map(({ name, image = 'no image' }) => (
+        <p key={name} className={classes.image}>
+          <span className={controls.dim}>Image of {name}</span> <code>{image}</code>
+        </p>
+      ))}
+      {mayEdit && !query.has('edit') && (
+        <div className={controls.row}>
+          <button
+            type="button"
+            className={controls.button}
+            data-main
+            onClick={() => setQuery('edit', 'image')}
+          >
+            Change image
+          </button>
+        </div>
+      )}
+    </div>
+  );
+}
+
+function AvailabilityBar({ desired, available }: { desired: number; available: number }) {
+  const shown = Math.min(available, desired);
+  return (
+    <svg
+      className={classes.bar}
+      viewBox={`0 0 ${Math.max(desired, 1)} 1`}
+      preserveAspectRatio="none"
+      aria-hidden="true"
+    >
+      <rect data-part="available" width={shown} height="1" />
+      <rect data-part="missing" x={shown} width={desired - shown} height="1" />
+    </svg>
+  );
+}
+
+interface ManifestProps {
+  daemonSet: DaemonSet;
+  onDone: (isSaved: boolean) => void;
+}
+
+/** The URL contains whether the manifest is being edited. */
+function Manifest({ daemonSet, onDone }: ManifestProps) {
+  const [query, setQuery] = useUrlQuery();
+  const { namespace = '', name } = daemonSet.metadata;
+  const mayEdit = useIsAllowed({ verb: 'update', group: 'apps', resource: 'daemonsets', namespace });
+  return (
     <section className={controls.card} aria-label="Manifest">
       <h2>Manifest</h2>
-      {isEdited ? (
-        <ManifestEditor base={daemonSet} firstText={manifestText(daemonSet)} onDone={leave} />
+      {query.get('edit') === 'manifest' ? (
+        <ManifestEditor
+          base={daemonSet}
+          firstText={manifestText(daemonSet)}
+          onDone={(written) => onDone(written !== undefined)}
+        />
       ) : (
         <>
-          {isWritten && <p role="status">Saved. The hosts are being updated.</p>}
           <ScrolledText label="Manifest as YAML" text={manifestText(daemonSet)} />
           {mayEdit && (
             <button type="button" className={controls.button} onClick={() => setQuery('edit', 'manifest')}>

@@ -2,18 +2,14 @@
 import { lazy, Suspense, useState } from 'react';
 import type { DaemonSet } from '../../shared/kube/daemonsets/daemonset-types.js';
 import type { Plan } from '../../shared/kube/fleet/plan-types.js';
-import { countText } from '../../shared/kube/objects/meta.js';
-import { type Confirmation, ConfirmDialog } from '../layout/confirm-dialog.js';
+import { ConfirmDialog } from '../layout/confirm-dialog.js';
 import controls from '../layout/controls.module.css';
-import { CopyCommand } from '../layout/text/copy-command.js';
-import { TextDiff } from '../layout/text/text-diff.js';
 import { useUnsavedEdit } from '../layout/unsaved-edits.js';
 import { ConflictChoice } from './manifest-conflict.js';
 import classes from './manifest-editor.module.css';
-import { manifestText } from './manifest-text.js';
-import { changingHosts, PlanSummary } from './plan-summary.js';
+import { applyQuestion, PreviewOfChange } from './preview-of-change.js';
 import { ProblemList } from './problem-list.js';
-import { type Preview, useManifestEdit } from './use-manifest-edit.js';
+import { useManifestEdit } from './use-manifest-edit.js';
 
 const YamlEditor = lazy(async () => ({ default: (await import('./yaml-editor.js')).YamlEditor }));
 
@@ -63,10 +59,10 @@ export function ManifestEditor({ base: firstBase, firstText, onDone: leave }: Ma
           {failure}
         </p>
       )}
-      {preview && <WhatChanges base={base} preview={preview} />}
+      {preview && <PreviewOfChange base={base} preview={preview} />}
       {isConfirming && preview && (
         <ConfirmDialog
-          question={questionOf(base, preview.plan, () => edit.apply(preview))}
+          question={applyQuestion(base, preview.plan, () => edit.apply(preview))}
           onClose={() => setConfirming(false)}
         />
       )}
@@ -106,33 +102,4 @@ function Actions({ act, plan, canPreview, onPreview, onAct, onLeave }: ActionsPr
       </button>
     </div>
   );
-}
-
-interface WhatChangesProps {
-  base: DaemonSet | undefined;
-  preview: Preview;
-}
-
-function WhatChanges({ base, preview: { text, plan } }: WhatChangesProps) {
-  const before = base ? manifestText(base) : '';
-  return (
-    <>
-      <h3>Changes of the manifest</h3>
-      <TextDiff label="Changes of the manifest" before={before} after={text} />
-      <h3>Effect on hosts</h3>
-      <PlanSummary plan={plan} />
-      <CopyCommand text={base ? 'kubectl replace -f manifest.yaml' : 'kubectl create -f manifest.yaml'} />
-    </>
-  );
-}
-
-function questionOf(base: DaemonSet | undefined, plan: Plan, perform: () => Promise<void>): Confirmation {
-  const hosts = changingHosts(plan);
-  return {
-    title: base ? `Apply changes to ${base.metadata.name}?` : 'Create this DaemonSet?',
-    text: <p>{countText(hosts, 'host changes', 'hosts change')}, by the current policy.</p>,
-    act: base ? 'Apply' : 'Create',
-    reason: 'none',
-    perform,
-  };
 }

@@ -1,7 +1,7 @@
 /** Actions on a host: cordon, drain, maintenance, removal. Actions without permission are hidden. */
 
 import { useEffect, useState } from 'react';
-import { useLocation } from 'wouter';
+import { Link, useLocation } from 'wouter';
 import { MAINTENANCE_TAINT, taintText } from '../../shared/kube/nodes/node-change.js';
 import type { Node } from '../../shared/kube/nodes/node-types.js';
 import { countText } from '../../shared/kube/objects/meta.js';
@@ -45,16 +45,19 @@ export function HostActions({ node, pods }: { node: Node; pods: Live<Pod> }) {
   return (
     <>
       <div className={controls.row}>
-        {mayChange && button(isCordoned ? 'Uncordon' : 'Cordon', cordonQuestion(node, !isCordoned))}
-        {mayChange &&
-          mayEvict &&
-          offered.mayListPods &&
-          button('Drain', plan && drainQuestion(node, plan, () => setDraining(true)))}
+        <Link className={controls.button} href={`/hosts/${node.metadata.name}?tab=logs`}>
+          Terminal
+        </Link>
         {mayChange &&
           button(
             isInMaintenance ? 'End maintenance' : 'Maintenance',
             maintenanceQuestion(node, !isInMaintenance),
           )}
+        {mayChange && button(isCordoned ? 'Uncordon' : 'Cordon', cordonQuestion(node, !isCordoned))}
+        {mayChange &&
+          mayEvict &&
+          offered.mayListPods &&
+          button('Drain', plan && drainQuestion(node, plan, () => setDraining(true)))}
         {mayDelete &&
           button(
             'Remove',

@@ -1,5 +1,6 @@
 /** Head of a host's page: name, state since when, cause, site, and the actions. */
 import { useCallback, useState } from 'react';
+import { Link } from 'wouter';
 import type { Host } from '../../shared/kube/fleet/host-types.js';
 import type { Node } from '../../shared/kube/nodes/node-types.js';
 import type { Pod } from '../../shared/kube/pods/pod-types.js';
@@ -16,7 +17,14 @@ import classes from './host-header.module.css';
 /** A cut link changes no object at once, so that watches alone would show it late. */
 const ASK_AGAIN_MS = 5_000;
 
-export function HostHeader({ node, pods }: { node: Node; pods: Live<Pod> }) {
+interface HostHeaderProps {
+  node: Node;
+  pods: Live<Pod>;
+  /** Time of the last contact since the coordinator's start. */
+  lastSeen: string | undefined;
+}
+
+export function HostHeader({ node, pods, lastSeen }: HostHeaderProps) {
   const { name } = node.metadata;
   const [ticks, setTicks] = useState(0);
   useInterval(
@@ -30,14 +38,18 @@ export function HostHeader({ node, pods }: { node: Node; pods: Live<Pod> }) {
   );
   return (
     <header className={classes.header}>
-      <h1>{name}</h1>
-      {host && <State host={host} />}
-      <HostActions node={node} pods={pods} />
+      <div className={classes.name}>
+        <h1>{name}</h1>
+        {host && <State host={host} lastSeen={lastSeen} />}
+      </div>
+      <div className={classes.actions}>
+        <HostActions node={node} pods={pods} />
+      </div>
     </header>
   );
 }
 
-function State({ host }: { host: Host }) {
+function State({ host, lastSeen }: { host: Host; lastSeen: string | undefined }) {
   const { metadata, status } = host;
   const health = hostHealth(host);
   const [failing] = status.failing;
@@ -58,7 +70,12 @@ function State({ host }: { host: Host }) {
         <span>
           {status.pods.ready} of {status.pods.total} Pods ready
         </span>
-        {site && <span>Site {site}</span>}
+        {site && <Link href={`/hosts?filter=${encodeURIComponent(`site=${site}`)}`}>Site {site}</Link>}
+        {lastSeen && (
+          <span className={controls.dim}>
+            last seen <RelativeTime at={lastSeen} />
+          </span>
+        )}
       </p>
       {health !== 'healthy' && cause && <p>{cause}</p>}
     </>

@@ -72,6 +72,13 @@ export function labelRows({ metadata: { labels = {} } }: Node, draft: NodeDraft)
   });
 }
 
+/** Written by the agent at each registration. A user who removes one gets it back. */
+const SYSTEM_LABELS = /^(beta\.|node\.)?kubernetes\.io\//;
+
+export function isSystemLabel(key: string): boolean {
+  return SYSTEM_LABELS.test(key);
+}
+
 /** Parses `site=kiel` or `gpu`. Returns undefined for an invalid label. */
 export function parseLabel(text: string): [key: string, value: string] | undefined {
   const trimmed = text.trim();

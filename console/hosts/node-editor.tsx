@@ -3,6 +3,7 @@ import { useState } from 'react';
 import { isSameTaint, type NodeChange, parseTaint, taintText } from '../../shared/kube/nodes/node-change.js';
 import type { Node } from '../../shared/kube/nodes/node-types.js';
 import { ownValue } from '../../shared/kube/objects/label-syntax.js';
+import { countText } from '../../shared/kube/objects/meta.js';
 import { ACCESS, useIsAllowed } from '../api/access-checks.js';
 import { changeNode } from '../api/node-writes.js';
 import controls from '../layout/controls.module.css';
@@ -13,6 +14,7 @@ import { AddText, EditChip } from './edit-chips.js';
 import {
   changeOfDraft,
   commandsOf,
+  isSystemLabel,
   labelRows,
   NO_DRAFT,
   parseLabel,
@@ -52,23 +54,7 @@ export function NodeEditor({ node }: { node: Node }) {
   return (
     <section className={`${controls.card} ${classes.part}`} aria-label="Labels and taints">
       <h2>Labels</h2>
-      <ul className={classes.chips}>
-        {labelRows(node, draft).map(({ key, text, state }) => (
-          <EditChip
-            key={key}
-            text={text}
-            state={state}
-            name={`label ${key}`}
-            {...(mayChange
-              ? {
-                  onRemove: () => setDraft(withLabel(draft, node, key, null)),
-                  onKeep: () =>
-                    setDraft(withLabel(draft, node, key, ownValue(node.metadata.labels, key) ?? null)),
-                }
-              : {})}
-          />
-        ))}
-      </ul>
+      <Labels node={node} draft={draft} onChange={mayChange ? setDraft : undefined} />
       {mayChange && (
         <AddText
           label="New label"
@@ -151,13 +137,53 @@ function SaveOrDiscard({ isBusy, onSave, onDiscard }: SaveOrDiscardProps) {
 
 type Draft = typeof NO_DRAFT;
 
-interface TaintsProps {
+interface PartProps {
   node: Node;
   draft: Draft;
+  /** Absent if the user may not change the host. */
   onChange: ((draft: Draft) => void) | undefined;
 }
 
-function Taints({ node, draft, onChange }: TaintsProps) {
+/** Labels of the agent are folded, and have no button. */
+function Labels({ node, draft, onChange }: PartProps) {
+  const rows = labelRows(node, draft);
+  const system = rows.filter(({ key, state }) => isSystemLabel(key) && state === 'unchanged');
+  return (
+    <>
+      <ul className={classes.chips}>
+        {rows
+          .filter((row) => !system.includes(row))
+          .map(({ key, text, state }) => (
+            <EditChip
+              key={key}
+              text={text}
+              state={state}
+              name={`label ${key}`}
+              {...(onChange
+                ? {
+                    onRemove: () => onChange(withLabel(draft, node, key, null)),
+                    onKeep: () =>
+                      onChange(withLabel(draft, node, key, ownValue(node.metadata.labels, key) ?? null)),
+                  }
+                : {})}
+            />
+          ))}
+      </ul>
+      {system.length > 0 && (
+        <details>
+          <summary>{countText(system.length, 'label', 'labels')} of the agent</summary>
+          <ul className={classes.chips}>
+            {system.map(({ key, text, state }) => (
+              <EditChip key={key} text={text} state={state} name={`label ${key}`} />
+            ))}
+          </ul>
+        </details>
+      )}
+    </>
+  );
+}
+
+function Taints({ node, draft, onChange }: PartProps) {
   const present = node.spec?.taints ?? [];
   const added = draft.added.filter((taint) => !present.some((each) => isSameTaint(each, taint)));
   if (present.length + added.length === 0) return <p className={controls.dim}>None.</p>;

@@ -8,8 +8,14 @@ const edits = new Map<object, string>();
 
 /** Returns true if there are no unsaved edits, or if the user discards them. `to` is the path to go to. */
 export function mayGoTo(to: string): boolean {
-  const stays = new URL(to, location.href).pathname === location.pathname;
-  return stays || mayDiscard();
+  return isSamePart(to) || mayDiscard();
+}
+
+/** True for an address of the present page with the same tab and editor. Another tab removes the editor, as a page does. */
+function isSamePart(address: string): boolean {
+  const [there, here] = [new URL(address, location.href), new URL(location.href)];
+  const isSame = (name: string) => there.searchParams.get(name) === here.searchParams.get(name);
+  return there.pathname === here.pathname && isSame('tab') && isSame('edit');
 }
 
 /** Protects an editor while `isUnsaved`. Returns a function to call before leaving the page after a save. */
@@ -37,8 +43,7 @@ export function protectUnsavedEdits(): void {
   addEventListener('beforeunload', (event) => edits.size > 0 && event.preventDefault());
   addEventListener('popstate', (event) => {
     const [address] = edits.values();
-    const stays = address === undefined || new URL(address).pathname === location.pathname;
-    if (stays || mayDiscard()) return;
+    if (address === undefined || isSamePart(address) || mayDiscard()) return;
     event.stopImmediatePropagation();
     // The browser has changed the address already.
     history.pushState(history.state, '', address);

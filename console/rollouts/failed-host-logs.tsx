@@ -1,7 +1,8 @@
-/** Hosts that failed first, with reasons and the ends of their logs. */
+/** The causes of the first failures, each with its hosts and the end of a log. */
 import { useEffect, useState } from 'react';
 import { Link } from 'wouter';
 import { REVISION_HASH_LABEL } from '../../shared/kube/daemonsets/daemonset-types.js';
+import { countText } from '../../shared/kube/objects/meta.js';
 import type { Pod } from '../../shared/kube/pods/pod-types.js';
 import type { HostFailure } from '../../shared/kube/rollouts/rollout-types.js';
 import { ApiCallError, callApi, requestApi } from '../api/api-call.js';
@@ -9,6 +10,8 @@ import controls from '../layout/controls.module.css';
 import { CopyCommand } from '../layout/text/copy-command.js';
 import { ScrolledText } from '../layout/text/scrolled-text.js';
 import { RelativeTime } from '../layout/time/relative-time.js';
+import { type FailureGroup, failureGroups } from './failure-groups.js';
+import classes from './rollout-page.module.css';
 
 /** Number of logs that are loaded at once. Others are loaded when they are opened. */
 const INITIALLY_OPEN = 2;
@@ -22,30 +25,41 @@ interface FailedHostsProps {
   failures: readonly HostFailure[];
 }
 
-export function FailedHostLogs({ namespace, daemonSet, revision, failures }: FailedHostsProps) {
+export function FailedHostLogs({ failures, ...source }: FailedHostsProps) {
   if (failures.length === 0) return null;
   return (
     <section className={controls.card} aria-label="Failed hosts">
-      <h2>First failures</h2>
-      {failures.map(({ node, reason, message, time }, index) => (
-        <article key={node}>
-          <h3>
-            <Link href={`/hosts/${node}`}>{node}</Link> {reason}
-          </h3>
-          <p>
-            <RelativeTime at={time} />
-            {message && `: ${message}`}
-          </p>
-          <LastLines
-            namespace={namespace}
-            daemonSet={daemonSet}
-            revision={revision}
-            node={node}
-            isInitiallyOpen={index < INITIALLY_OPEN}
-          />
-        </article>
+      <h2>Why hosts failed</h2>
+      {failureGroups(failures).map((group, index) => (
+        <Cause key={group.reason} group={group} isInitiallyOpen={index < INITIALLY_OPEN} {...source} />
       ))}
     </section>
+  );
+}
+
+interface CauseProps extends Omit<FailedHostsProps, 'failures'> {
+  group: FailureGroup;
+  isInitiallyOpen: boolean;
+}
+
+/** A cause with its hosts, and the log of the host that failed first. */
+function Cause({ group: { reason, message, hosts }, ...source }: CauseProps) {
+  const [first] = hosts;
+  return (
+    <article className={classes.cause}>
+      <h3>
+        {reason} on {countText(hosts.length, 'host')}
+      </h3>
+      {message && <p>{message}</p>}
+      <ul>
+        {hosts.map(({ node, time }) => (
+          <li key={node}>
+            <Link href={`/hosts/${node}`}>{node}</Link> <RelativeTime at={time} />
+          </li>
+        ))}
+      </ul>
+      {first && <LastLines {...source} node={first.node} />}
+    </article>
   );
 }
 
@@ -61,7 +75,7 @@ function LastLines({ isInitiallyOpen, ...whose }: LastLinesProps) {
   const [isOpen, setOpen] = useState(isInitiallyOpen);
   return (
     <details open={isOpen} onToggle={(event) => setOpen(event.currentTarget.open)}>
-      <summary>Last log lines</summary>
+      <summary>Last log lines of {whose.node}</summary>
       {isOpen && <Lines {...whose} />}
     </details>
   );

@@ -1,23 +1,28 @@
 /** Buttons for actions on a rollout, with confirmation. Hidden without permission. */
 import { useEffect, useState } from 'react';
 import type { Rollout } from '../../shared/kube/rollouts/rollout-types.js';
+import type { SteeringVerb } from '../../shared/kube/rollouts/steering-requests.js';
 import { useAreChecksLoaded, useIsAllowed } from '../api/access-checks.js';
 import { ConfirmDialog } from '../layout/confirm-dialog.js';
 import controls from '../layout/controls.module.css';
 import { CopyCommand } from '../layout/text/copy-command.js';
 import { useUrlQuery } from '../layout/use-url-query.js';
 import { type RolloutAction, rolloutActionCommand, sendRolloutAction } from './rollout-actions.js';
+import classes from './rollout-page.module.css';
+import { weighActions } from './rollout-phases.js';
 
 const STEER = { verb: 'patch', group: 'fleet.everynode.dev', resource: 'rollouts' } as const;
 
 interface RolloutButtonsProps {
   rollout: Rollout;
   actions: readonly RolloutAction[];
+  /** The action that an operator most likely wants. With it, seldom used actions are in a menu. */
+  primary?: SteeringVerb | undefined;
   /** True if `?act=` in the address opens the confirmation of an action. At most one on a page. */
   isAddressed?: boolean;
 }
 
-export function RolloutButtons({ rollout, actions, isAddressed = false }: RolloutButtonsProps) {
+export function RolloutButtons({ rollout, actions, primary, isAddressed = false }: RolloutButtonsProps) {
   const [selected, setSelected] = useState<RolloutAction>();
   const [query, setQuery] = useUrlQuery();
   const addressed = isAddressed ? query.get('act') : null;
@@ -35,21 +40,31 @@ export function RolloutButtons({ rollout, actions, isAddressed = false }: Rollou
     setProblem(maySteer && asked ? '' : notPossible(addressed, maySteer));
   }, [isKnown, addressed]);
   if (problem === '' && (!maySteer || (actions.length === 0 && !selected))) return null;
+  const offered = maySteer ? actions : [];
+  const { shown, more } = isAddressed ? weighActions(offered, primary) : { shown: offered, more: [] };
+  const main = primary ?? 'approve';
+  const button = (action: RolloutAction) => (
+    <button
+      key={action.verb}
+      type="button"
+      className={controls.button}
+      {...(action.verb === 'abort' ? { 'data-danger': true } : {})}
+      {...(action.verb === main && action.verb !== 'abort' ? { 'data-main': true } : {})}
+      onClick={() => setSelected(action)}
+    >
+      {action.label}
+    </button>
+  );
   return (
     <div className={controls.row}>
       {problem && <p role="alert">{problem}</p>}
-      {(maySteer ? actions : []).map((action) => (
-        <button
-          key={action.verb}
-          type="button"
-          className={controls.button}
-          {...(action.verb === 'abort' ? { 'data-danger': true } : {})}
-          {...(action.verb === 'approve' ? { 'data-main': true } : {})}
-          onClick={() => setSelected(action)}
-        >
-          {action.label}
-        </button>
-      ))}
+      {shown.map(button)}
+      {more.length > 0 && (
+        <details className={classes.more}>
+          <summary className={controls.button}>More actions</summary>
+          {more.map(button)}
+        </details>
+      )}
       {selected && (
         <ConfirmDialog
           question={{

@@ -1,30 +1,28 @@
-/** Page of a rollout: waves, failures and possible actions. */
+/** Page of a rollout: its state and actions, and tabs for hosts, activity and past rollouts. */
 import { Link, useParams } from 'wouter';
 import type { ControllerRevision } from '../../shared/kube/daemonsets/daemonset-types.js';
+import type { KubeEvent } from '../../shared/kube/objects/event-types.js';
 import type { RolloutPolicy } from '../../shared/kube/rollouts/rollout-policy-types.js';
 import {
   PAST_ROLLOUT_LABEL,
   type Rollout,
   type RolloutStatus,
-  requestsOfRevision,
 } from '../../shared/kube/rollouts/rollout-types.js';
 import { useLiveList } from '../api/live-list.js';
-import controls from '../layout/controls.module.css';
+import { PageTabs, usePageTab } from '../layout/page-tabs.js';
 import { PageShell } from '../layout/shell/page-shell.js';
-import { rolloutStatus } from '../layout/status/object-status.js';
-import { StatusBadge } from '../layout/status/status-badge.js';
-import table from '../layout/table.module.css';
 import { CopyCommand } from '../layout/text/copy-command.js';
-import { RelativeTime } from '../layout/time/relative-time.js';
+import { rolloutTimeline } from '../timeline/rollout-timeline.js';
+import { Timeline } from '../timeline/timeline-list.js';
+import { useWrites } from '../timeline/use-writes.js';
 import { FailedHostLogs } from './failed-host-logs.js';
-import { HostsByCode } from './hosts-by-code.js';
 import { NextWindows } from './next-windows.js';
 import { PastRollouts } from './past-rollouts.js';
-import { actionsOfRollout, policiesPath } from './rollout-actions.js';
-import { RolloutButtons } from './rollout-buttons.js';
+import { policiesPath } from './rollout-actions.js';
+import { RolloutHeader } from './rollout-header.js';
+import { RolloutHosts } from './rollout-hosts.js';
 import { rolloutVersions } from './rollout-versions.js';
-import { SoakCountdown } from './soak-countdown.js';
-import { WaveBar } from './wave-bar.js';
+import { WaveStepper } from './wave-stepper.js';
 
 export function RolloutPage() {
   const { namespace = '', name = '' } = useParams();
@@ -46,17 +44,22 @@ export function RolloutPage() {
   );
 }
 
+const TABS = [
+  { id: 'overview', name: 'Overview' },
+  { id: 'activity', name: 'Activity' },
+  { id: 'past', name: 'Past rollouts' },
+] as const;
+
 function RolloutDetails({ rollout, status }: { rollout: Rollout; status: RolloutStatus }) {
   const { namespace = '', name, labels } = rollout.metadata;
   const past = labels?.[PAST_ROLLOUT_LABEL];
-  const { objects } = useLiveList<RolloutPolicy>(
-    `${policiesPath(namespace)}?fieldSelector=metadata.name%3D${status.policy}`,
-  );
-  const [policy] = objects;
   const { objects: revisions } = useLiveList<ControllerRevision>(
     `/apis/apps/v1/namespaces/${namespace}/controllerrevisions`,
   );
-  const version = rolloutVersions(rollout, revisions);
+  // Past rollouts are listed by the current one.
+  const tabs = past ? TABS.slice(0, 2) : TABS;
+  const tab = usePageTab<(typeof TABS)[number]['id']>(tabs);
+  const path = `/rollouts/${namespace}/${name}`;
   return (
     <>
       {past && (
@@ -64,59 +67,39 @@ function RolloutDetails({ rollout, status }: { rollout: Rollout; status: Rollout
           This rollout is over: <Link href={`/rollouts/${namespace}/${past}`}>current rollout of {past}</Link>
         </p>
       )}
-      <section className={controls.card} aria-label="State" data-phase={status.phase}>
-        <h2>
-          <StatusBadge status={rolloutStatus(status.phase)} />
-        </h2>
-        {version && <p>{version}</p>}
-        <p role="status">{status.message}</p>
-        <p className={controls.dim}>
-          Revision {status.revision} by policy {status.policy}, started <RelativeTime at={status.startTime} />
-          {status.estimatedEndTime && !status.completionTime && (
-            <>
-              , {Date.parse(status.estimatedEndTime) < Date.now() ? 'was ' : ''} expected to end{' '}
-              <RelativeTime at={status.estimatedEndTime} />
-            </>
-          )}
-          {status.nextWindowTime && (
-            <>
-              , next window <RelativeTime at={status.nextWindowTime} />
-            </>
-          )}
-        </p>
-        {!past && <RolloutButtons rollout={rollout} actions={actionsOfRollout(status)} isAddressed />}
-        <p>
-          <Link href={`/daemonsets/${namespace}/${past ?? name}`}>View DaemonSet and older versions</Link>
-        </p>
-      </section>
-      <section className={controls.card} aria-label="Waves">
-        <h2>Waves</h2>
-        <div className={table.frame}>
-          <table className={table.table}>
-            <tbody>
-              {status.waves.map((wave) => (
-                <tr key={wave.name} aria-current={wave.name === status.wave ? 'step' : undefined}>
-                  <th scope="row">
-                    {wave.name}
-                    {wave.name === status.wave && ' (open)'}
-                  </th>
-                  <td>
-                    <WaveBar counts={wave} />
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
-        {!past && status.phase === 'Soaking' && <SoakCountdown status={status} policy={policy} />}
-      </section>
+      <RolloutHeader rollout={rollout} status={status} version={rolloutVersions(rollout, revisions)} />
+      <PageTabs label={`Parts of rollout ${name}`} path={path} tabs={tabs} current={tab} />
+      {tab === 'overview' && <RolloutOverview rollout={rollout} status={status} past={past} />}
+      {tab === 'activity' && <RolloutActivity rollout={rollout} status={status} daemonSet={past ?? name} />}
+      {tab === 'past' && <PastRollouts namespace={namespace} name={name} revisions={revisions} />}
+      <CopyCommand text={`kubectl -n ${namespace} describe rollout ${name}`} />
+    </>
+  );
+}
+
+interface RolloutOverviewProps {
+  rollout: Rollout;
+  status: RolloutStatus;
+  /** The DaemonSet of a past rollout. */
+  past: string | undefined;
+}
+
+function RolloutOverview({ rollout, status, past }: RolloutOverviewProps) {
+  const { namespace = '', name } = rollout.metadata;
+  const { objects } = useLiveList<RolloutPolicy>(
+    `${policiesPath(namespace)}?fieldSelector=metadata.name%3D${status.policy}`,
+  );
+  const [policy] = objects;
+  return (
+    <>
+      <WaveStepper status={status} policy={policy} isPast={past !== undefined} />
       <FailedHostLogs
         namespace={namespace}
         daemonSet={past ?? name}
         revision={status.revision}
         failures={status.failures ?? []}
       />
-      {!past && <HostsByCode rollout={rollout} codes={status.codes ?? {}} />}
+      {!past && <RolloutHosts rollout={rollout} codes={status.codes ?? {}} />}
       {!past && !status.completionTime && (
         <NextWindows
           namespace={namespace}
@@ -124,26 +107,32 @@ function RolloutDetails({ rollout, status }: { rollout: Rollout; status: Rollout
           version={`${policy?.metadata.resourceVersion} ${status.wave} ${status.phase}`}
         />
       )}
-      <Requests status={status} />
-      {!past && <PastRollouts namespace={namespace} name={name} revisions={revisions} />}
-      <CopyCommand text={`kubectl -n ${namespace} describe rollout ${name}`} />
     </>
   );
 }
 
-function Requests({ status }: { status: RolloutStatus }) {
-  const requests = requestsOfRevision(status).reverse();
-  if (requests.length === 0) return null;
+interface RolloutActivityProps {
+  rollout: Rollout;
+  status: RolloutStatus;
+  daemonSet: string;
+}
+
+function RolloutActivity({ rollout, status, daemonSet }: RolloutActivityProps) {
+  const { namespace = '', name } = rollout.metadata;
+  const about = `involvedObject.kind=Rollout,involvedObject.name=${name}`;
+  const { objects: events } = useLiveList<KubeEvent>(
+    `/api/v1/namespaces/${namespace}/events?fieldSelector=${encodeURIComponent(about)}`,
+  );
+  const writes = useWrites({ namespace, name: daemonSet });
   return (
-    <section className={controls.card} aria-label="Activity">
-      <h2>Activity</h2>
-      <ul>
-        {requests.map(({ id, verb, targets, user, reason, time }) => (
-          <li key={id}>
-            <RelativeTime at={time} /> {user}: {verb} {targets?.join(', ')} {reason && `“${reason}”`}
-          </li>
-        ))}
-      </ul>
-    </section>
+    <Timeline
+      entries={rolloutTimeline({ status, events, activity: writes.events })}
+      reach={[
+        ['Steps', 'Events of the last hour, and the start and the end'],
+        ['Requests', 'the last 20'],
+        ['Failed hosts', 'the first 10'],
+        ['Writes to the DaemonSet', writes.reach],
+      ]}
+    />
   );
 }

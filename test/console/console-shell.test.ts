@@ -76,6 +76,7 @@ function suite(): void {
   test('an edit that is not saved is dropped only if the user says so', async () => {
     const page = await fixture.signedIn('daemonsets');
     await page.getByRole('link', { name: 'till' }).click();
+    await page.getByRole('link', { name: 'Manifest' }).click();
     await page.getByRole('button', { name: 'Edit manifest' }).click();
     await page.getByRole('textbox', { name: 'Manifest as YAML' }).press('x');
     const leave = () => page.getByRole('link', { name: 'Schedule' }).click();

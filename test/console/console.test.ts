@@ -106,7 +106,7 @@ function suite(): void {
   });
 
   test('the host page sets a label, cordons, and states why each DaemonSet runs there', async () => {
-    const page = await fixture.signedIn('hosts/node-3');
+    const page = await fixture.signedIn('hosts/node-3?tab=settings');
     await page.getByLabel('New label').fill('site=hamburg');
     await page.getByRole('button', { name: 'Set label' }).click();
     await page.getByText('No Pods start or stop.').waitFor();
@@ -116,7 +116,15 @@ function suite(): void {
     await page.getByRole('button', { name: 'Cordon' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Cordon', exact: true }).click();
     await page.getByRole('button', { name: 'Uncordon' }).waitFor();
+    const parts = page.getByRole('navigation', { name: 'Parts of host node-3' });
+    await parts.getByRole('link', { name: 'Overview' }).click();
     await page.getByRole('cell', { name: 'Running', exact: true }).first().waitFor();
+    await parts.getByRole('link', { name: 'Events' }).click();
+    const timeline = page.getByRole('region', { name: 'Timeline' });
+    await timeline.getByText('changed host node-3: label site set to hamburg').waitFor();
+    await timeline.getByRole('button', { name: 'Link' }).click();
+    await timeline.getByText('changed host node-3').first().waitFor({ state: 'detached' });
+    await timeline.getByText('The host joined.').waitFor();
     const node = await fleet.api.request<Node>('GET', '/api/v1/nodes/node-3');
     assert.equal(node.metadata.labels?.site, 'hamburg');
     assert.equal(node.spec?.unschedulable, true);
@@ -126,7 +134,7 @@ function suite(): void {
     const first = await fixture.signedIn('hosts/node-1');
     for (let number = 2; number <= 5; number += 1) {
       const page = await first.context().newPage();
-      await page.goto(`${server}/console/hosts/node-${number}`);
+      await page.goto(`${server}/console/hosts/node-${number}?tab=workloads`);
       await page.getByRole('region', { name: 'Pods' }).getByRole('cell', { name: 'Running' }).waitFor();
     }
     await first.getByRole('button', { name: 'Cordon' }).click();
@@ -164,7 +172,9 @@ function suite(): void {
     await dialog.getByLabel(/Why/).fill('tills print twice');
     await dialog.getByRole('button', { name: 'Abort' }).click();
     await page.getByRole('heading', { name: 'Rolled back' }).waitFor({ timeout: LIMITS.timeoutMs });
-    await page.getByRole('listitem').getByText('tills print twice').waitFor();
+    await page.getByText('Last request: everynode-admin').getByText('tills print twice').waitFor();
+    await page.getByRole('link', { name: 'Activity', exact: true }).first().click();
+    await page.getByRole('listitem').getByText('aborted the rollout: “tills print twice”').waitFor();
     const { status } = await rollout();
     assert.equal(status?.aborted, true);
     assert.equal(status?.steering?.requests?.at(-1)?.user, 'everynode-admin');
@@ -196,6 +206,14 @@ function suite(): void {
   test('the activity page names the user of each action, and signing out hides everything', async () => {
     const page = await fixture.signedIn('audit?resource=serviceaccounts&verb=create');
     await page.getByRole('cell', { name: 'everynode-admin created ServiceAccount default/nobody' }).waitFor();
+    const changes = page.getByRole('list', { name: 'Changed fields' });
+    await page.goto(`${server}/console/`);
+    await page.getByRole('link', { name: 'Activity' }).click();
+    await page.getByLabel('Object').fill('default/till');
+    const row = page.getByRole('row', { name: /image of main app:1 → app:2/ });
+    await row.getByRole('button', { name: 'Change of default/till' }).click();
+    await changes.getByText('spec.template.spec.containers[main].image').waitFor();
+    assert.deepEqual(await violationsOf(page), []);
     const other = await page.context().newPage();
     await other.goto(`${server}/console/audit?verb=create`);
     await other.getByRole('heading', { level: 1, name: 'Activity' }).waitFor();
@@ -220,8 +238,10 @@ function suite(): void {
         ['', 'Overview'],
         ['hosts', 'Hosts'],
         ['hosts/node-2', 'node-2'],
+        ['hosts/node-2?tab=events', 'node-2'],
         ['rollouts', 'Rollouts'],
         ['rollouts/default/till', 'till'],
+        ['rollouts/default/till?tab=activity', 'till'],
         ['daemonsets', 'DaemonSets'],
         ['daemonsets/default/till?from=1&to=2', 'till'],
         [`pods/default/${pods.items[0]?.metadata.name}`, /^till-/],

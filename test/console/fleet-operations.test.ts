@@ -78,19 +78,27 @@ function suite(): void {
   });
 
   test("a host's label and taint changes are previewed before saving, and maintenance empties the host", async () => {
-    const page = await fixture.signedIn('hosts/node-4');
+    const page = await fixture.signedIn('hosts/node-4?tab=settings');
+    const tab = (name: string) =>
+      page.getByRole('navigation', { name: 'Parts of host node-4' }).getByRole('link', { name }).click();
     const card = page.getByRole('region', { name: 'Labels and taints' });
     await card.getByLabel('New label').fill('site=kiel');
     await card.getByRole('button', { name: 'Set label' }).click();
     await card.getByText('1 Pod start').waitFor();
     assert.equal((await node('node-4')).metadata.labels?.site, undefined, 'nothing is written yet');
     await card.getByRole('button', { name: 'Save' }).click();
+    await card.getByText('Preview').waitFor({ state: 'detached' });
+    await tab('Workloads');
     const pods = page.getByRole('region', { name: 'Pods' });
     await pods.getByRole('cell', { name: 'Running', exact: true }).waitFor();
+    await tab('Settings');
     await card.getByLabel('New taint').fill('repair=yes:NoExecute');
     await card.getByRole('button', { name: 'Set taint' }).click();
     await card.getByText('1 Pod stop').waitFor();
+    page.once('dialog', (dialog) => void dialog.dismiss());
+    await tab('Workloads');
     await card.getByRole('button', { name: 'Discard' }).click();
+    await tab('Workloads');
     await page.getByRole('button', { name: 'Maintenance' }).click();
     await page.getByRole('dialog').getByText('1 Pod stop').waitFor();
     await page.getByRole('button', { name: 'Start maintenance' }).click();
@@ -108,7 +116,7 @@ function suite(): void {
       metadata: { name: 'alone' },
       spec: { nodeName: 'node-5', containers: [{ name: 'main', image: 'app:1' }] },
     });
-    const page = await fixture.signedIn('hosts/node-5');
+    const page = await fixture.signedIn('hosts/node-5?tab=workloads');
     await page.getByRole('link', { name: 'alone', exact: true }).waitFor();
     await page.getByRole('button', { name: 'Drain' }).click();
     await page.getByRole('dialog').getByText('1 Pod is evicted').waitFor();

@@ -35,7 +35,9 @@ function suite(): void {
 
   test("a host's times can be shown in its own time zone", async () => {
     await label('node-9', { tz: 'Asia.Tokyo', rack: 'A.1' });
-    const page = await fixture.signedIn('hosts/node-9', { timezoneId: 'America/New_York', locale: 'en-GB' });
+    const page = await fixture.signedIn('hosts/node-9?tab=metrics', {
+      ...{ timezoneId: 'America/New_York', locale: 'en-GB' },
+    });
     await page.getByText('(Asia/Tokyo)').waitFor();
     const since = page.getByRole('region', { name: 'Link' }).locator('time').first();
     assert.match((await since.getAttribute('title')) ?? '', /GMT-[45]; there .* GMT\+9$/);
@@ -46,8 +48,10 @@ function suite(): void {
       .getByText(/\d\d:\d\d:\d\d GMT\+9/)
       .first()
       .waitFor();
+    const parts = page.getByRole('navigation', { name: 'Parts of host node-9' });
+    await parts.getByRole('link', { name: 'Events' }).click();
     await page
-      .getByRole('region', { name: 'Events' })
+      .getByRole('region', { name: 'Timeline' })
       .getByText(/GMT\+9$/)
       .first()
       .waitFor();
@@ -73,8 +77,9 @@ function suite(): void {
     // Two reviews: may the user change Nodes, and may the user bar keys.
     await reviews.answered(2);
     assert.equal(await page.getByRole('checkbox', { name: /^Select/ }).count(), 0);
-    await page.goto(`${server}/console/hosts/node-1`);
-    await page.getByText('site=').or(page.getByText('kubernetes.io/hostname=node-1')).first().waitFor();
+    await page.goto(`${server}/console/hosts/node-1?tab=settings`);
+    await page.getByText('labels of the agent').click();
+    await page.getByText('kubernetes.io/hostname=node-1').waitFor();
     // Four more reviews, among them: may the user delete the Node, and may the user evict Pods.
     await reviews.answered(2 + 4);
     for (const name of ['Cordon', 'Drain', 'Maintenance', 'Remove', 'Set label', 'Set taint']) {

@@ -87,13 +87,13 @@ function suite(): void {
   });
 
   test('a host shows its jobs, and the DaemonJob of a host that is offline', async () => {
-    const page = await fixture.signedIn('hosts/node-2');
+    const page = await fixture.signedIn('hosts/node-2?tab=workloads');
     const jobs = page.getByRole('region', { name: 'Jobs of the host' });
     await jobs
       .getByRole('row', { name: /upgrade/ })
       .getByText(/^Failed/)
       .waitFor();
-    await page.goto(`${fixture.access.server}/console/hosts/node-5`);
+    await page.goto(`${fixture.access.server}/console/hosts/node-5?tab=workloads`);
     await jobs
       .getByRole('row', { name: /upgrade/ })
       .getByText('Offline')

@@ -68,6 +68,24 @@ function suite(): void {
     assert.equal((await till()).spec.template.spec.containers[0]?.image, 'till:2');
   });
 
+  test('an image is changed in one field, with a preview, and the new version is in use', async () => {
+    const page = await fixture.signedIn('daemonsets/default/till');
+    await page.getByRole('button', { name: 'Change image' }).click();
+    const form = page.getByRole('region', { name: 'Change image' });
+    await form.getByLabel('Image of main').fill('till:2b');
+    await form.getByRole('button', { name: 'Preview changes' }).click();
+    await form.getByText(`default/till on ${NODES} hosts: ${NODES} are replaced`).waitFor();
+    assert.deepEqual(await violationsOf(page), []);
+    await form.getByRole('button', { name: 'Apply' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Apply' }).click();
+    await page.getByText('Saved. The hosts are being updated.').waitFor();
+    const versions = page.getByRole('region', { name: 'Versions in use' });
+    await versions.getByRole('row', { name: /till:2b .*100 %/ }).waitFor();
+    await page.getByRole('button', { name: 'Changes of revision 3' }).click();
+    await page.getByLabel('Changes from revision 2 to 3').getByText('till:2b').waitFor();
+    await page.getByRole('cell', { name: 'everynode-admin' }).first().waitFor();
+  });
+
   test('revisions are compared, and a rollback states the number of affected hosts', async () => {
     const page = await fixture.signedIn('daemonsets/default/till?from=1&to=2');
     const difference = page.getByLabel('From revision 1 to 2');
@@ -207,7 +225,7 @@ function suite(): void {
     const node = '/api/v1/nodes/node-3';
     const everySecond = { metadata: { annotations: { 'fleet.everynode.dev/heartbeat-seconds': '1' } } };
     await fleet.api.request('PATCH', node, everySecond, MERGE);
-    const page = await fixture.signedIn('hosts/node-3');
+    const page = await fixture.signedIn('hosts/node-3?tab=metrics');
     const readings = '/apis/fleet.everynode.dev/v1/hosts/node-3/readings';
     const hasReading = async () =>
       (await fleet.api.request<HostReadings>('GET', readings)).recent.times.length > 0;
@@ -217,6 +235,10 @@ function suite(): void {
     await page.getByText('Each point is the maximum of 10 minutes.').waitFor();
     await page.getByText('connected, since').waitFor();
     await page.getByText(/^By purpose: .*connect \d/).waitFor();
+    await page
+      .getByRole('navigation', { name: 'Parts of host node-3' })
+      .getByRole('link', { name: 'Events' })
+      .click();
     await page.getByText(/changes?, newest first/).click();
     await page.getByRole('listitem').getByText('Connected became True').first().waitFor();
     assert.deepEqual(await violationsOf(page), []);

@@ -4,6 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
+import type { Page } from 'playwright-core';
 import type { Pod } from '../../shared/kube/pods/pod-types.js';
 import { until } from '../harness/basics/wait-until.js';
 import { PHONE, violationsOf } from '../harness/console/browser.js';
@@ -53,6 +54,7 @@ function suite(): void {
     const page = await fixture.signedIn('rollouts/default/sign');
     const reached = (phase: string) => page.getByRole('heading', { name: phase, exact: true }).waitFor();
     const steer = async (what: string, consequence: RegExp, then: string) => {
+      await openMenu(page, what);
       await page.getByRole('button', { name: what, exact: true }).click();
       const dialog = page.getByRole('dialog');
       await dialog.getByText(consequence).waitFor();
@@ -64,8 +66,10 @@ function suite(): void {
     await reached('Completed');
     await fleet.api.request('PATCH', `${DAEMON_SETS}/sign`, { spec: { template: release('sign:2') } }, MERGE);
     await reached('Waiting for approval');
-    const hosts = page.getByRole('region', { name: 'Hosts by reason' });
-    const code = (name: string) => hosts.locator('summary', { hasText: name });
+    const step = page.getByRole('region', { name: 'Waves' }).getByRole('listitem');
+    await step.filter({ hasText: 'second' }).getByText('Waiting for approval').waitFor();
+    const hosts = page.getByRole('region', { name: 'Hosts', exact: true });
+    const code = (name: string) => hosts.getByRole('button', { name: new RegExp(`^\\d+ ${name}$`) });
     await code('Waiting for approval').click();
     const skip = hosts.getByRole('button', { name: /^Skip node-/ }).first();
     const name = ((await skip.textContent()) ?? '').replace('Skip ', '');
@@ -108,6 +112,7 @@ function suite(): void {
     await page.getByText(/\d+:\d\d left\./).waitFor();
     await page.getByRole('row', { name: /^Asia\/Tokyo 1 / }).waitFor();
     const steer = async (what: string, consequence: string, then: string) => {
+      await openMenu(page, what);
       await page.getByRole('button', { name: what, exact: true }).click();
       await page.getByRole('dialog').getByText(consequence).waitFor();
       await page.getByRole('dialog').getByRole('button', { name: what, exact: true }).click();
@@ -127,6 +132,8 @@ function suite(): void {
     await page.getByRole('heading', { name: 'Rolled back', exact: true }).waitFor();
     await page.reload();
     await failed.getByText('The failed Pod was deleted, and its log with it.').first().waitFor();
+    await page.getByText('Error budget: 1 of at most 0 hosts failed. It is used up').waitFor();
+    await page.getByRole('link', { name: 'Past rollouts' }).click();
     const past = page.getByRole('region', { name: 'Past rollouts' });
     await past.getByText('Superseded').waitFor();
     assert.deepEqual(await violationsOf(page), []);
@@ -134,4 +141,13 @@ function suite(): void {
     await page.getByText('This rollout is over').waitFor();
     assert.equal(await page.getByRole('button', { name: 'Abort' }).count(), 0, 'what is over is not steered');
   });
+}
+
+/** Opens the menu of seldom used actions, if this action is in it. */
+async function openMenu(page: Page, action: string): Promise<void> {
+  const hidden = page.locator('details:not([open])').getByRole('button', {
+    ...{ name: action, exact: true },
+    includeHidden: true,
+  });
+  if ((await hidden.count()) > 0) await page.getByText('More actions').click();
 }

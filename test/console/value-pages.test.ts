@@ -114,7 +114,7 @@ function suite(): void {
     const page = await fixture.signedIn('daemonsets/default/till');
     const used = page.getByRole('region', { name: 'Values', exact: true });
     assert.match(await used.innerText(), /memory\s+memory limit of main\s+store\s+variable STORE of main/);
-    await page.goto(`${fixture.access.server}/console/hosts/node-2`);
+    await page.goto(`${fixture.access.server}/console/hosts/node-2?tab=settings`);
     const values = page.getByRole('region', { name: 'Values of node-2' });
     await values
       .getByRole('row', { name: /^store/ })

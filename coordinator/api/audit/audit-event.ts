@@ -1,11 +1,16 @@
 /** Selects the audited requests and builds their audit events. */
 
-import type { AuditEvent } from '../../../shared/kube/access/audit-types.js';
+import {
+  type AuditEvent,
+  CHANGES_ANNOTATION,
+  DRY_RUN_ANNOTATION,
+} from '../../../shared/kube/access/audit-types.js';
 import { NODE_USER_PREFIX, NODES_GROUP } from '../../../shared/kube/access/node-identity.js';
 import type { UserInfo } from '../../../shared/kube/access/rbac-types.js';
 import { FLEET_GROUP, toTimestamp } from '../../../shared/kube/objects/meta.js';
 import type { RequestInfo, ResourceRequest } from '../http/request-info.js';
 import type { LoggedRequest } from '../http/request-log.js';
+import { recordedChanges } from './object-changes.js';
 
 const READING = new Set(['get', 'list', 'watch']);
 /** Reviews change nothing, and clients send them all the time. */
@@ -34,6 +39,31 @@ function isOfInterest({ info, code, isSignIn }: LoggedRequest): boolean {
   // A read reveals the Secret.
   const isSecret = info.group === '' && info.resource === 'secrets';
   return isSecret || !READING.has(info.verb);
+}
+
+/** Extra of a token that a Pod was given. */
+const POD_NAME_EXTRA = 'authentication.kubernetes.io/pod-name';
+/** Written all the time by programs, and never by operators. */
+const CONTROLLER_RESOURCES: ReadonlySet<string> = new Set(['leases', 'events']);
+
+/**
+ * True if the audit log records the changed fields of a write: by an operator, not by an agent or a controller in a
+ * Pod, and not of a status.
+ */
+export function recordsChange(info: ResourceRequest, user: UserInfo): boolean {
+  if (user.groups.includes(NODES_GROUP) || user.extra?.[POD_NAME_EXTRA]) return false;
+  if (info.subresource !== undefined && info.subresource !== 'scale') return false;
+  return !isDryRun(info) && !CONTROLLER_RESOURCES.has(info.resource);
+}
+
+function isDryRun(info: RequestInfo | undefined): boolean {
+  return info?.type === 'resource' && info.query.has('dryRun');
+}
+
+/** A rejected write has changed nothing. */
+function changesOf({ change, code }: LoggedRequest): Record<string, string> {
+  const recorded = change && code >= 200 && code < 300 ? recordedChanges(change) : undefined;
+  return recorded ? { [CHANGES_ANNOTATION]: JSON.stringify(recorded) } : {};
 }
 
 function verbOf(info: RequestInfo | undefined, method: string): string {
@@ -73,7 +103,12 @@ export function auditEvent(request: AuditedRequest): AuditEvent | undefined {
   const { info, identity, userAgent, method } = request;
   const { impersonator } = identity ?? {};
   const user = impersonator ?? identity?.user;
-  const annotations = { ...annotationsOf(request), ...request.annotations };
+  const annotations = {
+    ...annotationsOf(request),
+    ...request.annotations,
+    ...changesOf(request),
+    ...(isDryRun(info) ? { [DRY_RUN_ANNOTATION]: 'true' } : {}),
+  };
   return {
     ...commonFields({ ...request, at: request.answeredAt }),
     verb: verbOf(info, method),

@@ -111,6 +111,16 @@ async function sizeOf(path: string): Promise<number> {
   }
 }
 
+/** True also for a file that was deleted just now. */
+async function isOlder(file: string, since: number): Promise<boolean> {
+  try {
+    return (await stat(file)).mtimeMs < since;
+  } catch (error) {
+    if (isMissing(error)) return true;
+    throw error;
+  }
+}
+
 async function renameIfThere(from: string, to: string): Promise<void> {
   try {
     await rename(from, to);
@@ -123,11 +133,25 @@ function isMissing(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'ENOENT';
 }
 
-/** Yields all stored events, oldest first. Skips lines that a crash has truncated. */
-export async function* readAudit(path: string): AsyncGenerator<AuditEvent, void> {
+/** What is known of the wanted events. It saves most of the work in a log of a gigabyte. */
+interface AuditSearch {
+  /** Texts of fields. An event that lacks one of them is not decoded. */
+  texts?: readonly string[];
+  /** Ms since the epoch. Files that were last written before are not read. */
+  since?: number | undefined;
+}
+
+/** Yields stored events, oldest first, also some that do not match. Skips lines that a crash has truncated. */
+export async function* readAudit(
+  path: string,
+  { texts = [], since }: AuditSearch = {},
+): AsyncGenerator<AuditEvent, void> {
+  const words = texts.map((text) => JSON.stringify(text));
   for (const file of await auditFiles(path)) {
+    if (since !== undefined && (await isOlder(file, since))) continue;
     const lines = createInterface({ input: createReadStream(file), crlfDelay: Number.POSITIVE_INFINITY });
     for await (const line of lines) {
+      if (!words.every((word) => line.includes(word))) continue;
       const event = eventIn(line);
       if (event) yield event;
     }

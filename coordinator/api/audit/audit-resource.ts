@@ -1,8 +1,14 @@
 /**
  * `GET /apis/fleet.everynode.dev/v1/auditevents`: the newest matching events, for the console and `everynode audit`.
  */
-import type { AuditEvent } from '../../../shared/kube/access/audit-types.js';
+import {
+  type AuditEvent,
+  CHANGES_ANNOTATION,
+  DRY_RUN_ANNOTATION,
+} from '../../../shared/kube/access/audit-types.js';
+import type { Access } from '../../../shared/kube/access/rbac-types.js';
 import { badRequest } from '../../../shared/kube/objects/api-status.js';
+import { FLEET_GROUP } from '../../../shared/kube/objects/meta.js';
 import { computedResource } from '../discovery/served-resource.js';
 import { type ApiDeps, type ApiRequest, type ApiResponse, ok } from '../http/api-context.js';
 import { pathNotFound } from '../http/status-response.js';
@@ -37,7 +43,10 @@ interface AuditQuery {
 export const AUDIT_RESOURCE = computedResource('AuditEvent', 'auditevents', ['list']);
 
 /** Throws ApiError: 400 for an invalid query, 404 if the audit log is off. */
-export async function handleAudit({ audit }: ApiDeps, { info, signal }: ApiRequest): Promise<ApiResponse> {
+export async function handleAudit(
+  { audit, identities }: ApiDeps,
+  { info, signal, user }: ApiRequest,
+): Promise<ApiResponse> {
   if (!audit) throw pathNotFound();
   const { query } = info;
   requireKnownParameters(query, PARAMETERS);
@@ -45,13 +54,33 @@ export async function handleAudit({ audit }: ApiDeps, { info, signal }: ApiReque
   const wanted = queryOf(query);
   await audit.flush();
   const items: AuditEvent[] = [];
-  for await (const event of readAudit(audit.path)) {
+  for await (const event of readAudit(audit.path, searchOf(wanted))) {
     if (signal.aborted) break;
     if (!matchesAuditQuery(event, wanted)) continue;
     items.push(event);
     if (items.length > limit) items.shift();
   }
-  return ok({ kind: 'EventList', apiVersion: 'audit.k8s.io/v1', metadata: {}, items });
+  const hide = changeFilter((access) => identities.authorizer.decide(user, access).allowed);
+  return ok({ kind: 'EventList', apiVersion: 'audit.k8s.io/v1', metadata: {}, items: items.map(hide) });
+}
+
+/**
+ * Returns a function that removes the changed fields of objects that the reader may not get: names of all objects are
+ * meant for auditors, values are not.
+ */
+function changeFilter(mayRead: (access: Access) => boolean): (event: AuditEvent) => AuditEvent {
+  const decided = new Map<string, boolean>();
+  return (event) => {
+    const { annotations = {}, objectRef = {} } = event;
+    const { [CHANGES_ANNOTATION]: changes, ...others } = annotations;
+    if (changes === undefined) return event;
+    const { apiGroup: group = '', resource = '', namespace = '', name = '' } = objectRef;
+    const key = [group, resource, namespace, name].join('/');
+    const allowed =
+      decided.get(key) ?? mayRead({ verb: 'get', group, resource, subresource: '', namespace, name });
+    decided.set(key, allowed);
+    return allowed ? event : { ...event, annotations: others };
+  };
 }
 
 function queryOf(query: URLSearchParams): AuditQuery {
@@ -67,6 +96,12 @@ function queryOf(query: URLSearchParams): AuditQuery {
   if (since !== undefined) requested.since = since;
   if (until !== undefined) requested.until = until;
   return requested;
+}
+
+/** The fields whose values must be equal. A code can be a class of codes. */
+function searchOf({ user, verb, resource, namespace, name, since }: AuditQuery) {
+  const texts = [user, verb, resource, namespace, name].filter((text) => text !== undefined);
+  return { texts, since };
 }
 
 function timeIn(query: URLSearchParams, name: string): number | undefined {
@@ -95,11 +130,16 @@ function matchesAuditQuery(event: AuditEvent, wanted: AuditQuery): boolean {
 }
 
 const READS: ReadonlySet<string> = new Set(['get', 'list', 'watch']);
+/** Computed answers: a create stores nothing. */
+const PREVIEWS: ReadonlySet<string> = new Set(['plan', 'hosteffects', 'daemonjobpreviews']);
 /** A command in a container can change anything. Clients open it by GET over a WebSocket. */
 const STREAMS: ReadonlySet<string> = new Set(['exec', 'attach', 'portforward']);
 
 /** True for a request that changed an object, opened a stream into a Pod, or let a host or coordinator join. */
-function isChange({ verb, objectRef, responseStatus }: AuditEvent): boolean {
+function isChange({ verb, objectRef, responseStatus, annotations }: AuditEvent): boolean {
   if (objectRef === undefined || responseStatus.code >= 400) return false;
+  // The console sends dry runs and previews while an operator types.
+  if (objectRef.apiGroup === FLEET_GROUP && PREVIEWS.has(objectRef.resource ?? '')) return false;
+  if (annotations?.[DRY_RUN_ANNOTATION] === 'true') return false;
   return !READS.has(verb) || STREAMS.has(objectRef.subresource ?? '');
 }

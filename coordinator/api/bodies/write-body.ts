@@ -3,11 +3,14 @@ import { badRequest } from '../../../shared/kube/objects/api-status.js';
 import { type BodyType, readTyped } from '../../registry/admission/typed-body.js';
 import type { JsonMap } from '../../registry/encoding/json-value.js';
 import type { Patch, RepeatedKeys, WriteOptions } from '../../registry/registry-options.js';
+import { recordsChange } from '../audit/audit-event.js';
 import { writeAuthorization } from '../auth/write-authorization.js';
 import type { ApiDeps, ApiRequest } from '../http/api-context.js';
 import { writeOptions } from '../resources/query-options.js';
 import { type DecodedBody, readBody } from './body-decoder.js';
 import type { RepeatedKey } from './repeated-keys.js';
+
+type Review = NonNullable<WriteOptions['review']>;
 
 /** kube-apiserver's limit. */
 const MAX_FINDINGS = 100;
@@ -38,7 +41,7 @@ export function readWrite(
   const options = {
     ...writeOptions(request.info, request.headers.userAgent, request.warn),
     user: request.user.username,
-    review: writeAuthorization(identities.authorizer, request),
+    review: auditedReview(request, writeAuthorization(identities.authorizer, request)),
     groups: request.user.groups,
     annotate: request.annotate,
   };
@@ -46,6 +49,17 @@ export function readWrite(
   if (options.fieldValidation === 'Ignore') return { body: decoded.value, options };
   const repeatedKeys = repeatedKeysFor(decoded, patchType);
   return { body: decoded.value, options: { ...options, ...(repeatedKeys ? { repeatedKeys } : {}) } };
+}
+
+/** Reports the object of each attempt to store it. The last attempt that is admitted is the one that is stored. */
+function auditedReview(request: ApiRequest, review: Review): Review {
+  const { info, user, onChange } = request;
+  if (!recordsChange(info, user)) return review;
+  const isSecret = info.group === '' && info.resource === 'secrets';
+  return (kind, next, current) => {
+    review(kind, next, current);
+    onChange({ isSecret, before: current, after: next });
+  };
 }
 
 function repeatedKeysFor(

@@ -8,6 +8,7 @@ import type { TimeSlice } from '../../../shared/process/time/time-slice.js';
 import type { Identities } from '../../access/identities.js';
 import type { Registry } from '../../registry/registry.js';
 import type { AuditLog } from '../audit/audit-file.js';
+import type { ObjectChange } from '../audit/object-changes.js';
 import type { ClusterPort } from '../join/cluster-port.js';
 import { type ClientLimitSettings, DEFAULT_CLIENT_LIMITS } from '../limits/client-limits.js';
 import { DEFAULT_LARGE_READS, type LargeReadSettings, type LargeReads } from '../limits/large-reads.js';
@@ -121,6 +122,8 @@ export interface ApiRequest {
   onCreated: (name: string) => void;
   /** Adds an annotation to the audit event. */
   annotate: (key: string, value: string) => void;
+  /** Sets the change of the write for the audit event. A later call replaces it. */
+  onChange: (change: ObjectChange) => void;
 }
 
 export type ApiResponse =

@@ -4,6 +4,7 @@ import { ApiError, timedOut } from '../../../shared/kube/objects/api-status.js';
 import { networkOf } from '../../../shared/link/peer-network.js';
 import type { Clock } from '../../../shared/process/time/clock.js';
 import type { AccessDecision } from '../../access/rbac-authorizer.js';
+import type { ObjectChange } from '../audit/object-changes.js';
 import { type AuthFilter, type Identity, limitKeyOf } from '../auth/auth-filter.js';
 import { isIssuerPath, issuerResponse } from '../auth/issuer-discovery.js';
 import { createPathResponses } from '../discovery/path-responses.js';
@@ -44,6 +45,8 @@ interface Admission {
   createdName?: string;
   /** Annotations of admission, for the audit event. */
   annotations?: Record<string, string>;
+  /** The object that a write was about to store, for the audit event. */
+  change?: ObjectChange;
   /** True for a watch or a log: the client or the server must end it. */
   isStream?: boolean;
   /** Aborts when the response is complete, when the client disconnects, and when a stream must end. */
@@ -190,6 +193,9 @@ export class RequestHandler {
       },
       annotate: (key, value) => {
         admission.annotations = { ...admission.annotations, [key]: value };
+      },
+      onChange: (change) => {
+        admission.change = change;
       },
     });
     const { settings, clock } = this.#options;

@@ -4,6 +4,7 @@
  */
 import type { Logger } from '../../../shared/process/output/logger.js';
 import type { AccessDecision } from '../../access/rbac-authorizer.js';
+import type { ObjectChange } from '../audit/object-changes.js';
 import type { Identity } from '../auth/auth-filter.js';
 import type { RequestInfo, Verb } from './request-info.js';
 
@@ -24,6 +25,8 @@ export interface LoggedRequest {
   isSignIn?: boolean;
   createdName?: string;
   annotations?: Record<string, string>;
+  /** The object that the write was about to store, for the audit event. Absent for agents. */
+  change?: ObjectChange;
   remoteAddress: string;
   userAgent?: string;
   /** HTTP status; 0 if the client disconnected before there was one. */

@@ -1,6 +1,33 @@
-/** audit.k8s.io/v1 Event at level Metadata: user, source address, request and result. Bodies are never recorded. */
+/**
+ * audit.k8s.io/v1 Event at level Metadata: user, source address, request and result. Bodies are never recorded. Writes of
+ * users also have the changed fields, in an annotation.
+ */
 import type { Timestamp } from '../objects/meta.js';
 import type { UserInfo } from './rbac-types.js';
+
+/** Annotation with the changed fields of a write, as JSON of `RecordedChanges`. */
+export const CHANGES_ANNOTATION = 'fleet.everynode.dev/changes';
+
+/** Annotation `true` of a request that stored nothing. */
+export const DRY_RUN_ANNOTATION = 'fleet.everynode.dev/dry-run';
+
+/** Stands for a confidential value. */
+export const NOT_RECORDED = '(not recorded)';
+
+/** `before` is absent for an added field, `after` for a removed one. */
+export interface FieldChange {
+  /** For example `spec.template.spec.containers[main].image`. */
+  path: string;
+  before?: unknown;
+  after?: unknown;
+}
+
+/** What a write changed, without confidential values. */
+export interface RecordedChanges {
+  fields: FieldChange[];
+  /** Number of further changed fields, which did not fit. */
+  omitted: number;
+}
 
 export interface AuditEvent {
   kind: 'Event';
@@ -26,6 +53,6 @@ export interface AuditEvent {
   responseStatus: { metadata: Record<string, never>; code: number; reason?: string };
   requestReceivedTimestamp: Timestamp;
   stageTimestamp: Timestamp;
-  /** `authorization.k8s.io/decision` and `…/reason`, like kube-apiserver. */
+  /** `authorization.k8s.io/decision` and `…/reason`, like kube-apiserver, and the annotations above. */
   annotations?: Record<string, string>;
 }

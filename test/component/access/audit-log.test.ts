@@ -4,7 +4,7 @@ import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { AuditFile, readAudit } from '../../../coordinator/api/audit/audit-file.js';
-import type { AuditEvent } from '../../../shared/kube/access/audit-types.js';
+import { type AuditEvent, CHANGES_ANNOTATION } from '../../../shared/kube/access/audit-types.js';
 import { silentLogger } from '../../../shared/process/output/logger.js';
 import { type AccessFixture, startAccessFixture } from '../../harness/api/access-fixture.js';
 import { TEST_TOKEN } from '../../harness/api/api-fixture.js';
@@ -64,7 +64,16 @@ test('records who wrote what, from where, and with what result; no value, no tok
     userAgent: 'test/1',
     objectRef: { resource: 'secrets', namespace: 'default', name: 'db', apiVersion: 'v1' },
     responseStatus: { metadata: {}, code: 201 },
-    annotations: { 'authorization.k8s.io/decision': 'allow', 'authorization.k8s.io/reason': '' },
+    annotations: {
+      ...{ 'authorization.k8s.io/decision': 'allow', 'authorization.k8s.io/reason': '' },
+      [CHANGES_ANNOTATION]: JSON.stringify({
+        fields: [
+          { path: 'type', after: 'Opaque' },
+          { path: 'data.word', after: '(not recorded)' },
+        ],
+        omitted: 0,
+      }),
+    },
   });
   assert.equal((await events('verb=get&resource=secrets&code=200', 1))[0]?.objectRef?.name, 'db');
   assert.equal((await events('code=4xx', 1))[0]?.responseStatus.reason, 'Unauthorized');
@@ -77,6 +86,44 @@ test('records who wrote what, from where, and with what result; no value, no tok
     assert.ok(!text.includes(word), word);
   }
   assert.equal(statSync(path).mode & 0o777, 0o600);
+});
+
+test('records the changed fields of a write for readers who may get the object; a dry run is no change', async (context) => {
+  const { fixture, events } = await audited(context);
+  const path = '/api/v1/namespaces/default/configmaps';
+  await call(fixture.api, `POST ${path}`, { body: { metadata: { name: 'shop' }, data: { tax: '19' } } });
+  const merge = { 'content-type': 'application/merge-patch+json' };
+  const write = (query: string, tax: string) =>
+    call(fixture.api, `PATCH ${path}/shop${query}`, { body: { data: { tax } }, headers: merge });
+  await write('?dryRun=All', '20');
+  await write('', '21');
+  const query = 'changes=true&verb=patch';
+  const [changed] = await events(query, 1);
+  const recorded = (event: AuditEvent | undefined): unknown =>
+    JSON.parse(event?.annotations?.[CHANGES_ANNOTATION] ?? 'null');
+  assert.deepEqual(recorded(changed), {
+    fields: [{ path: 'data.tax', before: '19', after: '21' }],
+    omitted: 0,
+  });
+  const [made] = await events('changes=true&verb=create&resource=configmaps', 1);
+  assert.deepEqual(recorded(made), { fields: [{ path: 'data.tax', after: '19' }], omitted: 0 });
+  const auditor = fixture.admit({ username: 'kim', groups: ['auditors'] });
+  const rule = { apiGroups: ['fleet.everynode.dev'], resources: ['auditevents'], verbs: ['list'] };
+  const rbac = '/apis/rbac.authorization.k8s.io/v1';
+  await call(fixture.api, `POST ${rbac}/clusterroles`, {
+    body: { metadata: { name: 'audit' }, rules: [rule] },
+  });
+  const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'audit' };
+  const subjects = [{ kind: 'User', name: 'kim', apiGroup: 'rbac.authorization.k8s.io' }];
+  const binding = { metadata: { name: 'audit' }, roleRef, subjects };
+  await call(fixture.api, `POST ${rbac}/clusterrolebindings`, { body: binding });
+  await untilPasses(async () => {
+    const answer = await call(fixture.api, `GET ${LIST}?${query}`, { token: auditor });
+    assert.equal(answer.code, 200);
+    const [seen] = answer.json<{ items: AuditEvent[] }>().items;
+    assert.equal(seen?.objectRef?.name, 'shop');
+    assert.equal(recorded(seen), null, 'an auditor without the right to get ConfigMaps sees no values');
+  }, 5_000);
 });
 
 test('marks rejections; impersonation is recorded with both names', async (context) => {

@@ -1,7 +1,7 @@
 /** States, versions and activity as the console words them. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { AuditEvent } from '../../../shared/kube/access/audit-types.js';
+import { type AuditEvent, CHANGES_ANNOTATION } from '../../../shared/kube/access/audit-types.js';
 import type { ControllerRevision, DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 import type { Rollout } from '../../../shared/kube/rollouts/rollout-types.js';
@@ -12,6 +12,10 @@ const { rangeQuery } =
 const { activitySentence } = await consoleModule<
   typeof import('../../../console/audit/activity-sentence.js')
 >('audit/activity-sentence.ts');
+const { auditFilters } =
+  await consoleModule<typeof import('../../../console/audit/activity-filter.js')>('audit/activity-filter.ts');
+const { changeSummary, recordedChangesOf } =
+  await consoleModule<typeof import('../../../console/audit/change-summary.js')>('audit/change-summary.ts');
 const { bySeverity, daemonSetStatus, hostStatus, podStatus, rolloutStatus } = await consoleModule<
   typeof import('../../../console/layout/status/object-status.js')
 >('layout/status/object-status.ts');
@@ -152,6 +156,37 @@ describe('the activity', () => {
     [event('post'), 'ann requested (post)  /x'],
   ] as const) {
     test(`reads "${words}"`, () => assert.equal(text(shown), words));
+  }
+
+  const image = { path: 'spec.template.spec.containers[main].image', before: 'r/till:1', after: 'r/till:2' };
+  const request = { id: 4, verb: 'approve', targets: ['tenth'], reason: 'fine', user: 'ann', time: '' };
+  for (const [verb, fields, omitted, words] of [
+    ['patch', [image], 0, 'image of main till:1 → till:2'],
+    ['patch', [{ path: 'spec.a', after: 1 }, image], 1, 'image of main till:1 → till:2, and 2 more fields'],
+    ['patch', [{ path: 'metadata.labels.site', before: 'a', after: 'b' }], 0, 'label site a → b'],
+    ['patch', [{ path: 'metadata.labels[x.y/z]', before: 'a' }], 0, 'label x.y/z removed'],
+    ['patch', [{ path: 'spec.taints', after: [{}] }], 0, 'spec.taints added'],
+    ['patch', [{ path: 'spec.unschedulable', after: true }], 0, 'spec.unschedulable set to true'],
+    ['patch', [{ path: 'spec.requests[4]', after: request }], 0, 'approve tenth “fine”'],
+    ['create', [image], 0, ''],
+  ] as const) {
+    test(`sums a ${verb} up as "${words}"`, () =>
+      assert.equal(changeSummary(verb, { fields: [...fields], omitted }), words));
+  }
+  test('a write without a recorded change, or with an unreadable one, has none', () => {
+    const annotated = (text?: string) =>
+      recordedChangesOf({ annotations: text ? { [CHANGES_ANNOTATION]: text } : {} } as AuditEvent);
+    assert.equal(annotated(), undefined);
+    assert.equal(annotated('{'), undefined);
+    assert.equal(changeSummary('patch', undefined), '');
+  });
+  for (const [query, filters] of [
+    ['user=ann&object=shop/till&range=today', { user: 'ann', namespace: 'shop', name: 'till' }],
+    ['object=kiel-1&verb=patch', { verb: 'patch', name: 'kiel-1' }],
+    ['object=&name=x', { name: 'x' }],
+  ] as const) {
+    test(`filters ?${query}`, () =>
+      assert.deepEqual(Object.fromEntries(auditFilters(new URLSearchParams(query))), filters));
   }
 
   const now = new Date(2026, 2, 15, 10, 30);

@@ -1,10 +1,10 @@
 /** Compares the templates of two revisions side by side. The URL contains the selection. */
 import { stringify } from 'yaml';
-import type { ControllerRevision } from '../../shared/kube/daemonsets/daemonset-types.js';
-import controls from '../layout/controls.module.css';
-import { CopyCommand } from '../layout/text/copy-command.js';
-import { SideBySideDiff } from '../layout/text/side-by-side-diff.js';
-import { useUrlQuery } from '../layout/use-url-query.js';
+import type { ControllerRevision } from '../../../shared/kube/daemonsets/daemonset-types.js';
+import controls from '../../layout/controls.module.css';
+import { CopyCommand } from '../../layout/text/copy-command.js';
+import { SideBySideDiff } from '../../layout/text/side-by-side-diff.js';
+import { useUrlQuery } from '../../layout/use-url-query.js';
 
 interface CompareRevisionsProps {
   namespace: string;
@@ -54,7 +54,7 @@ export function CompareRevisions({ namespace, name, revisions }: CompareRevision
 }
 
 /** A revision contains a patch of the template (`pkg/controller/daemon/update.go` getPatch). */
-function templateText({ data }: ControllerRevision): string {
+export function templateText({ data }: ControllerRevision): string {
   const { spec } = (data ?? {}) as { spec?: { template?: Record<string, unknown> } };
   const { $patch: _, ...template } = spec?.template ?? {};
   return stringify(template, { lineWidth: 0 });

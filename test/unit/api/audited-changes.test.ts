@@ -1,0 +1,177 @@
+/** The changed fields that the audit log records, and what it leaves out. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { recordsChange } from '../../../coordinator/api/audit/audit-event.js';
+import { recordedChanges } from '../../../coordinator/api/audit/object-changes.js';
+import { type RequestInfo, readRequest } from '../../../coordinator/api/http/request-info.js';
+import type { KubeObject } from '../../../shared/kube/objects/meta.js';
+
+const HIDDEN = '(not recorded)';
+
+function changes(before: object | undefined, after: object, isSecret = false) {
+  const object = (content: object) => ({ metadata: { name: 'x' }, ...content }) as unknown as KubeObject;
+  return recordedChanges({ isSecret, before: before && object(before), after: object(after) });
+}
+
+const template = (container: object) => ({ spec: { template: { spec: { containers: [container] } } } });
+const main = (content: object) => template({ name: 'main', ...content });
+const IN_MAIN = 'spec.template.spec.containers[main]';
+
+describe('a changed field has its path, and the values before and after', () => {
+  for (const [what, before, after, expected] of [
+    [
+      'an image',
+      main({ image: 'till:1' }),
+      main({ image: 'till:2' }),
+      [{ path: `${IN_MAIN}.image`, before: 'till:1', after: 'till:2' }],
+    ],
+    [
+      'an added and a removed label',
+      { metadata: { labels: { 'a.b/c': '1' } } },
+      { metadata: { labels: { site: 'kiel' } } },
+      [
+        { path: 'metadata.labels.site', after: 'kiel' },
+        { path: 'metadata.labels[a.b/c]', before: '1' },
+      ],
+    ],
+    [
+      'a list without names, as a whole',
+      { spec: { taints: [{ key: 'a' }] } },
+      { spec: { taints: [{ key: 'b' }] } },
+      [{ path: 'spec.taints', before: [{ key: 'a' }], after: [{ key: 'b' }] }],
+    ],
+    [
+      'the first request to a rollout',
+      {},
+      { spec: { requests: [{ id: 1, verb: 'pause' }] } },
+      [{ path: 'spec.requests[1]', after: { id: 1, verb: 'pause' } }],
+    ],
+    [
+      'a request to a rollout',
+      { spec: { requests: [{ id: 1, verb: 'pause' }] } },
+      {
+        spec: {
+          requests: [
+            { id: 1, verb: 'pause' },
+            { id: 2, verb: 'abort' },
+          ],
+        },
+      },
+      [{ path: 'spec.requests[2]', after: { id: 2, verb: 'abort' } }],
+    ],
+    [
+      'a container that comes',
+      template({ name: 'main' }),
+      { spec: { template: { spec: { containers: [{ name: 'main' }, { name: 'log' }] } } } },
+      [{ path: 'spec.template.spec.containers[log]', after: { name: 'log' } }],
+    ],
+  ] as const) {
+    test(what, () => assert.deepEqual(changes(before, after)?.fields, expected));
+  }
+
+  test('a creation has the fields of the new object', () => {
+    const made = changes(undefined, { metadata: { labels: { app: 'x' } }, spec: { replicas: 1 } });
+    assert.deepEqual(made?.fields, [
+      { path: 'metadata.labels.app', after: 'x' },
+      { path: 'spec.replicas', after: 1 },
+    ]);
+  });
+
+  test('a write of what the server sets, or of the status, has none', () => {
+    const before = { metadata: { resourceVersion: '1', managedFields: [] }, status: { a: 1 } };
+    assert.equal(changes(before, { metadata: { resourceVersion: '2' }, status: { a: 2 } }), undefined);
+  });
+});
+
+describe('a confidential value is not recorded', () => {
+  const WORD = 'hunter2';
+  for (const [what, before, after, isSecret] of [
+    ['data of a Secret', { data: { word: 'b2xk' } }, { data: { word: WORD } }, true],
+    ['a new Secret', undefined, { stringData: { word: WORD }, data: { other: WORD } }, true],
+    [
+      'a variable named like a secret',
+      main({ env: [{ name: 'DB_PASSWORD', value: 'old' }] }),
+      main({ env: [{ name: 'DB_PASSWORD', value: WORD }] }),
+    ],
+    [
+      'a variable of a new container',
+      main({}),
+      template({ name: 'b', env: [{ name: 'TOKEN', value: WORD }] }),
+    ],
+    ['a flag', main({ args: [] }), main({ args: ['--password', WORD] })],
+    ['a flag with its value', main({ args: [] }), main({ args: [`--api-key=${WORD}`] })],
+    ['an address with a password', main({}), main({ image: `https://me:${WORD}@registry/x` })],
+    ['a key of a ConfigMap', { data: {} }, { data: { 'client-secret': WORD } }],
+    ['a line of a file', { data: {} }, { data: { 'app.conf': `user=x\npassword = ${WORD}\n` } }],
+    ['a line of JSON', { data: {} }, { data: { json: `{"dbPassword": "${WORD}", "a": 1}` } }],
+    ['a query', { data: {} }, { data: { url: `https://x/y?a=1&access_key=${WORD}` } }],
+    ['a private key', { data: {} }, { data: { pem: `-----BEGIN EC PRIVATE KEY-----\n${WORD}` } }],
+    ['a header', { data: {} }, { data: { conf: `Bearer ${WORD}${WORD}` } }],
+    [
+      'the last applied manifest of kubectl',
+      undefined,
+      { metadata: { annotations: { 'kubectl.kubernetes.io/last-applied-configuration': WORD } } },
+    ],
+    [
+      'a field of a custom resource',
+      { spec: {} },
+      { spec: { auth: { password: WORD, credentials: [WORD] } } },
+    ],
+  ] as const) {
+    test(what, () => {
+      const text = JSON.stringify(changes(before, after, isSecret ?? false) ?? '');
+      assert.ok(!text.includes(WORD), text);
+      assert.ok(text.includes(HIDDEN) || text === '""', text);
+    });
+  }
+
+  test('a reference to a Secret is recorded', () => {
+    const made = changes(main({}), main({ volumes: [{ secretName: 'db' }] }));
+    assert.deepEqual(made?.fields[0]?.after, [{ secretName: 'db' }]);
+  });
+});
+
+test('a very deep object is recorded up to a depth', () => {
+  let deep: object = {};
+  for (let depth = 0; depth < 2_000; depth += 1) deep = { a: deep };
+  assert.equal(changes({ spec: { x: 1 } }, { spec: deep })?.fields.length, 2);
+});
+
+test('a text that looks like a thousand names costs no time', () => {
+  const data = Object.fromEntries(Array.from({ length: 400 }, (_, at) => [`k${at}`, 'secret'.repeat(300)]));
+  const start = process.hrtime.bigint();
+  changes({}, { data });
+  const ms = Number(process.hrtime.bigint() - start) / 1e6;
+  assert.ok(ms < 1_000, `${ms} ms`);
+});
+
+test('the entry of a large object is bounded, and counts what it lacks', () => {
+  const data = Object.fromEntries(
+    Array.from({ length: 2_000 }, (_, index) => [`k${index}`, 'x'.repeat(900)]),
+  );
+  const made = changes({}, { data });
+  assert.ok(JSON.stringify(made).length < 5_000);
+  assert.equal((made?.fields.length ?? 0) + (made?.omitted ?? 0), 500);
+  assert.ok(String(made?.fields[0]?.after).length < 300, 'each text is cut');
+});
+
+describe('changes are recorded', () => {
+  const admin = { username: 'ann', groups: ['ops'] };
+  const inPod = { ...admin, extra: { 'authentication.kubernetes.io/pod-name': ['p'] } };
+  const DAEMON_SET = '/apis/apps/v1/namespaces/default/daemonsets/till';
+  for (const [what, path, user, expected] of [
+    ['of an operator', DAEMON_SET, admin, true],
+    ['of a scale', '/apis/apps/v1/namespaces/a/deployments/x/scale', admin, true],
+    ['not of an agent', DAEMON_SET, { username: 'system:node:a', groups: ['system:nodes'] }, false],
+    ['not of a controller in a Pod', DAEMON_SET, inPod, false],
+    ['not of a status', `${DAEMON_SET}/status`, admin, false],
+    ['not of a dry run', `${DAEMON_SET}?dryRun=All`, admin, false],
+    ['not of a Lease', '/apis/coordination.k8s.io/v1/namespaces/a/leases/x', admin, false],
+  ] as const) {
+    test(what, () => {
+      const info: RequestInfo = readRequest('PATCH', path);
+      assert.ok(info.type === 'resource');
+      assert.equal(recordsChange(info, { uid: '', ...user, groups: [...user.groups] }), expected);
+    });
+  }
+});
