@@ -6,7 +6,7 @@ import { splitCommand } from './split-command.js';
 
 const Terminal = lazy(async () => ({ default: (await import('./terminal.js')).Terminal }));
 
-/** Runs bash if the image has it, otherwise sh. */
+/** Runs if no command was typed: bash if the image has it, otherwise sh. */
 const SHELL = 'sh -c "exec $(command -v bash || echo sh)"';
 
 interface PodTerminalProps {
@@ -20,7 +20,8 @@ type Phase = 'closed' | 'opening' | 'open' | 'ended' | 'refused';
 
 export function PodTerminal({ namespace, pod, containers }: PodTerminalProps) {
   const [selected, setSelected] = useState('');
-  const [command, setCommand] = useState(SHELL);
+  const [typed, setTyped] = useState('');
+  const command = typed.trim() || SHELL;
   const [phase, setPhase] = useState<Phase>('closed');
   const [outcome, setOutcome] = useState('');
   const [count, setCount] = useState(0);
@@ -39,6 +40,7 @@ export function PodTerminal({ namespace, pod, containers }: PodTerminalProps) {
     setOutcome(how);
   }, []);
   const isRunning = phase === 'opening' || phase === 'open';
+  const isWithoutShell = !isRunning && command === SHELL && / code 12[67]\./.test(outcome);
   return (
     <section className={controls.card} aria-label="Terminal">
       <h2>Terminal</h2>
@@ -61,10 +63,13 @@ export function PodTerminal({ namespace, pod, containers }: PodTerminalProps) {
           run{' '}
           <input
             className={controls.input}
-            value={command}
+            value={typed}
             size={32}
+            placeholder="a shell"
+            autoComplete="off"
+            spellCheck={false}
             disabled={isRunning}
-            onChange={(event) => setCommand(event.target.value)}
+            onChange={(event) => setTyped(event.target.value)}
           />
         </label>
         {isRunning ? (
@@ -93,6 +98,7 @@ export function PodTerminal({ namespace, pod, containers }: PodTerminalProps) {
         {phase === 'open' &&
           `Connected to ${container}. Ctrl-C is sent to the command; Shift-Tab leaves the terminal.`}
         {!isRunning && outcome}
+        {isWithoutShell && ' The image has no shell: type a command that it has.'}
       </p>
       {phase !== 'closed' && phase !== 'refused' && (
         <Suspense fallback={<p role="status">Loading the terminal…</p>}>
