@@ -40,7 +40,6 @@ export function PodTerminal({ namespace, pod, containers }: PodTerminalProps) {
     setOutcome(how);
   }, []);
   const isRunning = phase === 'opening' || phase === 'open';
-  const isWithoutShell = !isRunning && command === SHELL && / code 12[67]\./.test(outcome);
   return (
     <section className={controls.card} aria-label="Terminal">
       <h2>Terminal</h2>
@@ -66,8 +65,6 @@ export function PodTerminal({ namespace, pod, containers }: PodTerminalProps) {
             value={typed}
             size={32}
             placeholder="a shell"
-            autoComplete="off"
-            spellCheck={false}
             disabled={isRunning}
             onChange={(event) => setTyped(event.target.value)}
           />
@@ -97,8 +94,7 @@ export function PodTerminal({ namespace, pod, containers }: PodTerminalProps) {
         {phase === 'opening' && 'Opening…'}
         {phase === 'open' &&
           `Connected to ${container}. Ctrl-C is sent to the command; Shift-Tab leaves the terminal.`}
-        {!isRunning && outcome}
-        {isWithoutShell && ' The image has no shell: type a command that it has.'}
+        {!isRunning && explained(outcome, command)}
       </p>
       {phase !== 'closed' && phase !== 'refused' && (
         <Suspense fallback={<p role="status">Loading the terminal…</p>}>
@@ -114,4 +110,10 @@ export function PodTerminal({ namespace, pod, containers }: PodTerminalProps) {
       <CopyCommand text={`kubectl -n ${namespace} exec -it ${pod} -c ${container} -- ${command}`} />
     </section>
   );
+}
+
+/** Adds what to do if the image has no shell. */
+function explained(outcome: string, command: string): string {
+  const hasNoShell = command === SHELL && / code 12[67]\./.test(outcome);
+  return hasNoShell ? `${outcome} The image has no shell: type a command that it has.` : outcome;
 }

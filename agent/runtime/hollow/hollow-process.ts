@@ -137,7 +137,8 @@ export class HollowProcess implements ExecProcess {
         const words = typed.split(/\s+/).filter(Boolean);
         typed = '';
         if (words[0] === 'exit') return Number(words[1] ?? 0);
-        if (READS_INPUT.has(words[0] ?? '')) await this.#print(Buffer.from('A simulated shell cannot run it.\r\n'));
+        if (READS_INPUT.has(words[0] ?? ''))
+          await this.#print(Buffer.from('A simulated shell cannot run it.\r\n'));
         else if (words.length > 0) await this.#program(words);
         await this.#print(Buffer.from('$ '));
       }

@@ -32,6 +32,8 @@ export const TAINTED_HOST = 'node-18';
 export const OFFLINE_HOST = 'node-17';
 /** The failed release is stopped after this host, the first wave. */
 const FAILED_HOST = 'node-1';
+/** The wave that waits for approval. */
+const FIRST_TO_APPROVE = ['node-2', 'node-7'];
 
 /**
  * Prepares a fleet of `OPERATOR_HOSTS` hosts, which has no DaemonSets yet. Resolves when the hosts without a connection are in
@@ -100,6 +102,7 @@ async function labelHosts({ api }: SimulatedFleet): Promise<void> {
       site,
       tz: ZONES[(index % SITES.length) % ZONES.length],
       ...(name === FAILED_HOST ? { ring: 'canary' } : {}),
+      ...(FIRST_TO_APPROVE.includes(name) ? { ring: 'first' } : {}),
     };
     const taints = [{ key: 'repair', value: 'disk', effect: 'NoSchedule' }];
     const spec = name === TAINTED_HOST ? { taints } : {};
@@ -119,7 +122,9 @@ async function createPolicies({ api }: SimulatedFleet): Promise<void> {
   });
   await create('with-approval', {
     selector: { matchLabels: { care: 'approval' } },
-    waves: [{ name: 'first', nodes: 2, approval: 'Manual' }],
+    waves: [
+      { name: 'first', nodes: 2, nodeSelector: { matchLabels: { ring: 'first' } }, approval: 'Manual' },
+    ],
   });
   const days = (ahead: number) => new Date(Date.now() + ahead * DAY_MS).toISOString().slice(0, 10);
   await create('at-night', {

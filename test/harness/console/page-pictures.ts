@@ -78,12 +78,26 @@ export async function openPicturedPage(
 ): Promise<void> {
   await page.goto(`${server}/console/${path}`);
   await page.getByRole('heading', { level: 1, name: heading }).first().waitFor();
-  await page.waitForLoadState('networkidle');
+  // Some parts load when another has its data, such as windows after policies.
+  for (let round = 0; round < 2; round += 1) {
+    await page.waitForLoadState('networkidle');
+    await page.evaluate(QUIET);
+  }
   await page
     .getByText(/^Loading/)
     .first()
     .waitFor({ state: 'detached' });
 }
+
+/** Runs in the page. Resolves when no element was added or removed for half a second. */
+const QUIET = `new Promise((done) => {
+  let timer = setTimeout(done, 500);
+  const observer = new MutationObserver(() => {
+    clearTimeout(timer);
+    timer = setTimeout(() => { observer.disconnect(); done(); }, 500);
+  });
+  observer.observe(document.body, { childList: true, subtree: true });
+})`;
 
 /** Returns a PNG of the page in a theme and size. */
 export async function pictureOf(page: Page, theme: PictureTheme, size: PictureSize): Promise<Buffer> {
@@ -105,18 +119,29 @@ const REPLACED: readonly [pattern: RegExp, text: string][] = [
   [/\b(Mon|Tue|Wed|Thu|Fri|Sat|Sun)\b/g, 'Mon'],
   [/(?<![\d.])\d{1,2}:\d\d(:\d\d)?\b( [AP]M)?/g, '12:00'],
   [/\b(in )?\d+ (second|minute|hour|day)s?( ago)?/g, '5 minutes'],
-  [/\b\d+(\.\d+)?(ms|s|m|h| ms| s| min)\b/g, '5 s'],
+  [/\b((\d+(\.\d+)?(ms|s|m|h))+|\d+(\.\d+)? (ms|s|min))\b/g, '5 s'],
   [/\b\d+(\.\d+)? ?(B|kB|MB|GB|KiB|MiB|GiB)\b/g, '5 kB'],
   [/\b\d+(\.\d+)? ?%/g, '5 %'],
   [/\b\d+ times\b/g, '5 times'],
+  // The order in which hosts get their Pods and the revision.
+  [
+    /\b(\d+ nodes? (is|are) updated|the first revision has nothing to replace), \d+ gets? .*? now\b/g,
+    '9 get Pods',
+  ],
+  [/\bsystem:bootstrap:[a-z0-9]+/g, 'system:bootstrap:token'],
   // Generated names have the letters of Kubernetes' `rand.String`.
   [/\b([a-z][a-z-]*)-[bcdfghjklmnpqrstvwxz2456789]{5}(?![a-z0-9])/g, '$1-xxxxx'],
   [/\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g, 'uid'],
   [/\b(?=[a-z]*\d)[0-9a-f]{8,}\b/g, '123abc'],
 ];
 
-/** Parts that differ between runs as a whole: charts over time, and orders that depend on fractions of a second. */
-const HIDDEN = '.uplot, [aria-label="Joined hosts"] tbody';
+/** Parts that differ between runs as a whole: charts over time, calendars, and orders that depend on fractions of a second. */
+const HIDDEN = '.uplot, [style*="left:"], [aria-label="Recently joined"] tbody';
+
+/** Rows that only some runs have: a Pod that crashes may have been ready for a moment. */
+const REMOVED_ROWS = /RolloutSoaking/;
+/** Rows below the picture. Their texts would decide how wide its columns are. */
+const ROWS_BELOW = 'tbody tr:nth-child(n+45)';
 
 /**
  * Runs in the page. Covers the page by a copy of its elements, in which texts are replaced: React would restore the texts
@@ -141,6 +166,8 @@ const SHOW_STILL_COPY = `{
     element.value = steady(original.value);
   });
   each(${JSON.stringify(HIDDEN)}, (element) => { element.style.visibility = 'hidden'; });
+  each(${JSON.stringify(ROWS_BELOW)}, (element) => element.remove());
+  each('tr, li', (element) => { if (${REMOVED_ROWS}.test(element.textContent)) element.remove(); });
   const walker = document.createTreeWalker(copy, NodeFilter.SHOW_TEXT);
   for (let node = walker.nextNode(); node; node = walker.nextNode()) {
     node.nodeValue = node.parentElement.closest('time') ? '5 minutes' : steady(node.nodeValue);

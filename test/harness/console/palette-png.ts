@@ -4,8 +4,12 @@ import { deflateSync } from 'node:zlib';
 const SIGNATURE = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
 const MAX_COLOURS = 256;
 const PALETTE_TYPE = 3;
+/** The most frequent colours, such as backgrounds, are kept as they are. */
+const EXACT_COLOURS = 48;
+/** Other colours, such as those at the edges of letters, are rounded to multiples. */
+const STEP = 17;
 
-/** `rgba` has four bytes for each pixel. Further colours than 256 become the nearest of these. Opaque. */
+/** `rgba` has four bytes for each pixel. The PNG is opaque. */
 export function encodePalettePng(width: number, height: number, rgba: Uint8Array): Buffer {
   const { colours, indexes } = paletteOf(rgba);
   const rows = Buffer.alloc(height * (width + 1));
@@ -28,22 +32,41 @@ export function encodePalettePng(width: number, height: number, rgba: Uint8Array
 
 type Colour = readonly [red: number, green: number, blue: number];
 
+/** Colours are numbers: 0xRRGGBB. */
 function paletteOf(rgba: Uint8Array): { colours: Colour[]; indexes: Uint8Array } {
-  const colours: Colour[] = [];
-  const known = new Map<number, number>();
-  const indexes = new Uint8Array(rgba.length / 4);
-  for (let pixel = 0; pixel < indexes.length; pixel += 1) {
+  const pixels = Uint32Array.from({ length: rgba.length / 4 }, (_, pixel) => {
     const [red = 0, green = 0, blue = 0] = rgba.subarray(pixel * 4, pixel * 4 + 3);
-    const key = (red << 16) | (green << 8) | blue;
-    let index = known.get(key);
-    if (index === undefined) {
-      const colour: Colour = [red, green, blue];
-      index = colours.length < MAX_COLOURS ? colours.push(colour) - 1 : nearest(colours, colour);
-      known.set(key, index);
-    }
-    indexes[pixel] = index;
+    return (red << 16) | (green << 8) | blue;
+  });
+  const exact = mostFrequent(pixels);
+  const colours: Colour[] = [];
+  const byColour = new Map<number, number>();
+  const indexOf = (colour: Colour) =>
+    colours.length < MAX_COLOURS ? colours.push(colour) - 1 : nearest(colours, colour);
+  for (const pixel of [...exact, ...new Set(pixels)]) {
+    if (byColour.has(pixel)) continue;
+    const rounded = exact.has(pixel) ? pixel : roundedColour(pixel);
+    const index = byColour.get(rounded) ?? indexOf(splitColour(rounded));
+    byColour.set(rounded, index);
+    byColour.set(pixel, index);
   }
-  return { colours, indexes };
+  return { colours, indexes: Uint8Array.from(pixels, (pixel) => byColour.get(pixel) ?? 0) };
+}
+
+function mostFrequent(pixels: Uint32Array): ReadonlySet<number> {
+  const counts = new Map<number, number>();
+  for (const pixel of pixels) counts.set(pixel, (counts.get(pixel) ?? 0) + 1);
+  const ordered = [...counts].sort(([, a], [, b]) => b - a);
+  return new Set(ordered.slice(0, EXACT_COLOURS).map(([pixel]) => pixel));
+}
+
+function splitColour(pixel: number): Colour {
+  return [pixel >> 16, (pixel >> 8) & 0xff, pixel & 0xff];
+}
+
+function roundedColour(pixel: number): number {
+  const [red = 0, green = 0, blue = 0] = splitColour(pixel).map((value) => Math.round(value / STEP) * STEP);
+  return (red << 16) | (green << 8) | blue;
 }
 
 function nearest(colours: readonly Colour[], [red, green, blue]: Colour): number {

@@ -7,8 +7,6 @@ import { encodePalettePng } from './palette-png.js';
 const COLOUR_TOLERANCE = 0.1;
 /** Share of a picture's pixels that may differ more. */
 export const AREA_TOLERANCE = 0.002;
-/** Distance of the values of a colour that references keep: 16 for each of red, green and blue. */
-const COLOUR_STEP = 17;
 
 export interface PictureDifference {
   /** From 0 to 1. */
@@ -20,7 +18,7 @@ export interface PictureDifference {
 /** Returns a PNG with fewer colours, less than a third as large. */
 export function compactPicture(png: Buffer): Buffer {
   const { width, height, data } = PNG.sync.read(png);
-  return encodePalettePng(width, height, data.map(nearestKept));
+  return encodePalettePng(width, height, data);
 }
 
 /** Returns how a picture differs from its reference. Pictures of different sizes differ as a whole. */
@@ -29,12 +27,8 @@ export function comparePictures(reference: Buffer, actual: Buffer): PictureDiffe
   const { width, height } = before;
   if (now.width !== width || now.height !== height) return { share: 1, picture: actual };
   const found = new PNG({ width, height });
-  const count = pixelmatch(before.data, now.data.map(nearestKept), found.data, width, height, {
+  const count = pixelmatch(before.data, now.data, found.data, width, height, {
     threshold: COLOUR_TOLERANCE,
   });
   return { share: count / (width * height), picture: PNG.sync.write(found) };
-}
-
-function nearestKept(value: number): number {
-  return Math.round(value / COLOUR_STEP) * COLOUR_STEP;
 }
