@@ -45,7 +45,7 @@ function suite(): void {
     await signIn(page, server, token, 'rollouts/default/till');
     await page.getByRole('heading', { level: 1, name: 'till' }).waitFor();
     await page.getByText('1 host failed; the limit is 0').first().waitFor();
-    await page.addStyleTag({ content: 'body { background: #e0f0ff !important; }' });
+    await page.addStyleTag({ content: 'body, main { background: #c00000 !important; }' });
     const name = 'rollout-light-desk';
     const [difference = ''] = compareWithReferences(
       new Map([[name, await pictureOf(page, 'light', 'desk')]]),

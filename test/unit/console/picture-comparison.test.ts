@@ -26,7 +26,7 @@ test('a reference has the colours of its picture, also with more than 256 of the
   const found = PNG.sync.read(compactPicture(page));
   assert.deepEqual([...found.data.subarray(0, 4)], [...WHITE, 255]);
   assert.deepEqual([...found.data.subarray(15 * WIDTH * 4, 15 * WIDTH * 4 + 4)], [...BLUE, 255]);
-  const many = png((x, y) => [x * 2, y * 3, (x * y) % 256]);
+  const many = png((x, y) => [x * 2, x * 2, y * 3]);
   assert.equal(comparePictures(compactPicture(many), many).share, 0);
 });
 
@@ -35,7 +35,7 @@ const cases: readonly [what: string, actual: Buffer, differs: boolean][] = [
   ['edges of letters in another grey', png((x, y) => (isLink(x, y) ? [20, 104, 180] : WHITE)), false],
   ['another colour of links', png((x, y) => (isLink(x, y) ? [174, 40, 11] : WHITE)), true],
   ['a link at another place', png((x, y) => (isLink(x, y - 12) ? BLUE : WHITE)), true],
-  ['another background', png((x, y) => (isLink(x, y) ? BLUE : [225, 240, 255])), true],
+  ['another background', png((x, y) => (isLink(x, y) ? BLUE : [190, 215, 255])), true],
   ['another size', png(() => WHITE, WIDTH + 1), true],
 ];
 for (const [what, actual, differs] of cases) {
