@@ -39,7 +39,7 @@ function suite(): void {
     assert.deepEqual(referencesWithoutPage(pictures), []);
   });
 
-  test('a changed colour of failures is found', async () => {
+  test('a changed colour is found', async () => {
     const { server, token } = accessOf(fleet.kubeconfig);
     const { page, context } = await visit(browser, PICTURE_SIZES.desk, 'light', PICTURE_OPTIONS);
     await signIn(page, server, token, 'rollouts/default/till');
