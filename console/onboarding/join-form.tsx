@@ -60,7 +60,7 @@ export function JoinForm({ address }: { address: JoinAddress }) {
       <h2>Create a join command</h2>
       <form className={classes.form} onSubmit={(event) => void submit(event)}>
         <label className={controls.field}>
-          Valid for
+          Expires after
           <select
             className={controls.input}
             value={options.lifetime}
@@ -72,7 +72,7 @@ export function JoinForm({ address }: { address: JoinAddress }) {
           </select>
         </label>
         <TextField
-          label="Labels of the hosts"
+          label="Labels for new hosts"
           hint="site=kiel,hardware=nuc"
           value={options.labels}
           onText={(labels) => set({ labels })}

@@ -27,8 +27,8 @@ export function JoinedHosts() {
     .slice(0, MAX_ITEMS);
   const since = present ? objects.filter((host) => !present.has(nameOf(host))).length : 0;
   return (
-    <section className={classes.part} aria-label="Joined hosts">
-      <h2>Joined hosts</h2>
+    <section className={classes.part} aria-label="Recently joined">
+      <h2>Recently joined</h2>
       {phase === 'loading' && <p role="status">Loading hosts…</p>}
       {phase === 'refused' && <NotAllowed what="hosts" resource="hosts.fleet.everynode.dev" />}
       {phase === 'live' && (

@@ -6,7 +6,7 @@ import { splitCommand } from './split-command.js';
 
 const Terminal = lazy(async () => ({ default: (await import('./terminal.js')).Terminal }));
 
-/** Runs bash if the image has it, otherwise sh. */
+/** Runs if no command was typed: bash if the image has it, otherwise sh. */
 const SHELL = 'sh -c "exec $(command -v bash || echo sh)"';
 
 interface PodTerminalProps {
@@ -20,7 +20,8 @@ type Phase = 'closed' | 'opening' | 'open' | 'ended' | 'refused';
 
 export function PodTerminal({ namespace, pod, containers }: PodTerminalProps) {
   const [selected, setSelected] = useState('');
-  const [command, setCommand] = useState(SHELL);
+  const [typed, setTyped] = useState('');
+  const command = typed.trim() || SHELL;
   const [phase, setPhase] = useState<Phase>('closed');
   const [outcome, setOutcome] = useState('');
   const [count, setCount] = useState(0);
@@ -61,10 +62,11 @@ export function PodTerminal({ namespace, pod, containers }: PodTerminalProps) {
           run{' '}
           <input
             className={controls.input}
-            value={command}
+            value={typed}
             size={32}
+            placeholder="a shell"
             disabled={isRunning}
-            onChange={(event) => setCommand(event.target.value)}
+            onChange={(event) => setTyped(event.target.value)}
           />
         </label>
         {isRunning ? (
@@ -92,7 +94,7 @@ export function PodTerminal({ namespace, pod, containers }: PodTerminalProps) {
         {phase === 'opening' && 'Opening…'}
         {phase === 'open' &&
           `Connected to ${container}. Ctrl-C is sent to the command; Shift-Tab leaves the terminal.`}
-        {!isRunning && outcome}
+        {!isRunning && explained(outcome, command)}
       </p>
       {phase !== 'closed' && phase !== 'refused' && (
         <Suspense fallback={<p role="status">Loading the terminal…</p>}>
@@ -108,4 +110,10 @@ export function PodTerminal({ namespace, pod, containers }: PodTerminalProps) {
       <CopyCommand text={`kubectl -n ${namespace} exec -it ${pod} -c ${container} -- ${command}`} />
     </section>
   );
+}
+
+/** Adds what to do if the image has no shell. */
+function explained(outcome: string, command: string): string {
+  const hasNoShell = command === SHELL && / code 12[67]\./.test(outcome);
+  return hasNoShell ? `${outcome} The image has no shell: type a command that it has.` : outcome;
 }

@@ -139,7 +139,7 @@ function suite(): void {
   test('a join command adds a host live, and waiting hosts are approved in bulk', async () => {
     const page = await fixture.signedIn('onboarding', { viewport: PHONE });
     await page.getByText('0 joined since').waitFor();
-    await page.getByLabel('Labels of the hosts').fill('site=bonn');
+    await page.getByLabel('Labels for new hosts').fill('site=bonn');
     await page.getByLabel('Allowed names').fill('guest-*');
     await page.getByRole('button', { name: 'Create join command' }).click();
     const line = await page.locator('code', { hasText: 'everynode-agent --server' }).textContent();

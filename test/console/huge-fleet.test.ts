@@ -13,12 +13,12 @@ import { CoordinatorApi } from '../harness/api/coordinator-api.js';
 import { until } from '../harness/basics/wait-until.js';
 import { accessOf, DESK, PHONE, signIn, startBrowser, visit } from '../harness/console/browser.js';
 import { describeInBrowser } from '../harness/console/console-fixture.js';
+import { browseLargeFleet } from '../harness/console/large-fleet-steps.js';
 import { storedHostName, storeHosts } from '../harness/controllers/stored-fleet.js';
 import {
   type CoordinatorProcess,
   startCoordinatorProcess,
 } from '../harness/processes/everynode-processes.js';
-import { browseLargeFleet } from './large-fleet-steps.js';
 
 const HOSTS = 10_000;
 const SITES = 40;

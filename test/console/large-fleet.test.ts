@@ -6,9 +6,9 @@ import { test } from 'node:test';
 import { leaveOut } from '../harness/basics/skip-reason.js';
 import { until } from '../harness/basics/wait-until.js';
 import { accessOf, signIn, startBrowser, visit, whyNoBrowser } from '../harness/console/browser.js';
+import { browseLargeFleet } from '../harness/console/large-fleet-steps.js';
 import { runCommand } from '../harness/simulated/simulated-actions.js';
 import { startSimulatedFleet } from '../harness/simulated/simulated-fleet-fixture.js';
-import { browseLargeFleet } from './large-fleet-steps.js';
 
 const NODES = 1_000;
 const IN_KIEL = 20;

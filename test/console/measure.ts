@@ -14,13 +14,13 @@ import { cpuMeter } from '../bench/process-memory.js';
 import { CoordinatorApi } from '../harness/api/coordinator-api.js';
 import { pause, until } from '../harness/basics/wait-until.js';
 import { accessOf, signIn, startBrowser, visit } from '../harness/console/browser.js';
+import { browseLargeFleet } from '../harness/console/large-fleet-steps.js';
 import { storedHostName, storeHosts } from '../harness/controllers/stored-fleet.js';
 import {
   type CoordinatorProcess,
   startCoordinatorProcess,
 } from '../harness/processes/everynode-processes.js';
 import { npmScript, parseScriptArguments, wholeNumber } from '../harness/processes/npm-script.js';
-import { browseLargeFleet } from './large-fleet-steps.js';
 
 const MERGE = 'application/merge-patch+json';
 const SITES = 40;

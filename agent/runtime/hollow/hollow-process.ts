@@ -12,6 +12,8 @@ export interface HollowProcessOutcome {
 }
 
 const KILLED = 137;
+/** Programs that would take the input away from a shell. */
+const READS_INPUT: ReadonlySet<string> = new Set(['cat', 'size', 'sh']);
 /** Size of the output buffer. When it is full, the program waits for its reader. */
 const OUTPUT_CHUNKS = 16;
 
@@ -112,10 +114,36 @@ export class HollowProcess implements ExecProcess {
       case 'sleep':
         await this.#wait(Number(args[0]) * 1000);
         return 0;
+      case 'sh':
+        return this.#shell();
       default:
         await this.#print(Buffer.from(`exec: "${name}": executable file not found in $PATH\n`), 'stderr');
         return 127;
     }
+  }
+
+  /** Runs each line of the input, and prints it like a terminal. `exit` ends it. */
+  async #shell(): Promise<number> {
+    let typed = '';
+    await this.#print(Buffer.from('$ '));
+    for await (const bytes of this.#input) {
+      for (const letter of String(bytes)) {
+        if (letter !== '\r' && letter !== '\n') {
+          typed += letter;
+          await this.#print(Buffer.from(letter));
+          continue;
+        }
+        await this.#print(Buffer.from('\r\n'));
+        const words = typed.split(/\s+/).filter(Boolean);
+        typed = '';
+        if (words[0] === 'exit') return Number(words[1] ?? 0);
+        if (READS_INPUT.has(words[0] ?? ''))
+          await this.#print(Buffer.from('A simulated shell cannot run it.\r\n'));
+        else if (words.length > 0) await this.#program(words);
+        await this.#print(Buffer.from('$ '));
+      }
+    }
+    return 0;
   }
 
   #wait(ms: number): Promise<void> {

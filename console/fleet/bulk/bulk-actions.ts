@@ -15,8 +15,8 @@ export interface BulkAction {
   hint?: string;
   /** Returns the change for the typed text, or undefined if invalid. Absent for actions without a change of Nodes. */
   change?: (text: string) => NodeChange | undefined;
-  /** The effect, as a sentence. */
-  effect: string;
+  /** The effect, as a sentence. `hosts` is their number: `10 hosts`. */
+  effect: (text: string, hosts: string) => string;
   /** Returns the equivalent kubectl command for the hosts `names`. */
   command: (text: string, names: string) => string;
 }
@@ -30,7 +30,7 @@ export const NODE_ACTIONS: readonly BulkAction[] = [
     name: 'Label',
     hint: 'site=kiel, or site- to remove it',
     change: labelChange,
-    effect: 'Sets or removes the label.',
+    effect: setOrRemove,
     command: (text, names) => `kubectl label nodes --overwrite ${names} ${text.trim()}`,
   },
   {
@@ -38,14 +38,14 @@ export const NODE_ACTIONS: readonly BulkAction[] = [
     name: 'Taint',
     hint: 'repair=yes:NoSchedule, or repair:NoSchedule-',
     change: taintChange,
-    effect: 'Sets or removes the taint.',
+    effect: setOrRemove,
     command: (text, names) => `kubectl taint nodes --overwrite ${names} ${text.trim()}`,
   },
   {
     id: 'cordon',
     name: 'Cordon',
     change: () => ({ unschedulable: true }),
-    effect:
+    effect: () =>
       'Running Pods are not affected. DaemonSets can still create Pods on cordoned hosts; other Pods cannot be scheduled.',
     command: (_, names) => `kubectl cordon ${names}`,
   },
@@ -53,14 +53,14 @@ export const NODE_ACTIONS: readonly BulkAction[] = [
     id: 'uncordon',
     name: 'Uncordon',
     change: () => ({ unschedulable: false }),
-    effect: 'Pods can be scheduled on these hosts again.',
+    effect: () => 'Pods can be scheduled on these hosts again.',
     command: (_, names) => `kubectl uncordon ${names}`,
   },
   {
     id: 'maintenance',
     name: 'Maintenance',
     change: () => ({ unschedulable: true, taints: { add: [MAINTENANCE_TAINT] } }),
-    effect:
+    effect: () =>
       'Cordons and taints the hosts. All Pods that do not tolerate the taint are evicted until maintenance ends.',
     command: (_, names) => `kubectl cordon ${names} && kubectl taint nodes ${names} ${MAINTENANCE}`,
   },
@@ -68,7 +68,7 @@ export const NODE_ACTIONS: readonly BulkAction[] = [
     id: 'end-maintenance',
     name: 'End maintenance',
     change: () => ({ unschedulable: false, taints: { remove: [MAINTENANCE_TAINT] } }),
-    effect: 'Removes cordon and taint. DaemonSets create their Pods again.',
+    effect: () => 'Removes cordon and taint. DaemonSets create their Pods again.',
     command: (_, names) => `kubectl uncordon ${names} && kubectl taint nodes ${names} ${MAINTENANCE}-`,
   },
 ];
@@ -76,10 +76,17 @@ export const NODE_ACTIONS: readonly BulkAction[] = [
 export const REVOKE: BulkAction = {
   id: 'revoke',
   name: 'Revoke',
-  effect:
+  effect: () =>
     'Closes the links of the hosts and bars their keys. To rejoin, a host needs an empty data directory, and its Node must be deleted or renamed. Running containers continue. This cannot be undone.',
   command: (_, names) => `for host in ${names}; do everynode node revoke $host; done`,
 };
+
+function setOrRemove(text: string, hosts: string): string {
+  const change = text.trim();
+  return change.endsWith('-')
+    ? `Removes ${change.slice(0, -1)} from ${hosts}.`
+    : `Sets ${change} on ${hosts}.`;
+}
 
 function labelChange(text: string): NodeChange | undefined {
   const [, key = '', sign, value = ''] = /^([^=\s]+?)(?:(=)(.*)|-)?$/.exec(text.trim()) ?? [];

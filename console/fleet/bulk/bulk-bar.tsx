@@ -135,7 +135,7 @@ function questionFor(
     title: `${action.name}: ${countText(targets.length, 'host')}?`,
     text: (
       <>
-        <p>{action.effect}</p>
+        <p>{action.effect(text, countText(targets.length, 'host'))}</p>
         {change && <HostEffectText hosts={targets} change={change} />}
         <CopyCommand text={action.command(text, some)} />
       </>
