@@ -13,6 +13,7 @@ import { type ClientLimitSettings, DEFAULT_CLIENT_LIMITS } from '../limits/clien
 import { DEFAULT_LARGE_READS, type LargeReadSettings, type LargeReads } from '../limits/large-reads.js';
 import type { WatchCoalescer } from '../limits/watch-coalescer.js';
 import type {
+  AvailabilitySource,
   ChangeCalendarSource,
   ChangePlanner,
   CoordinatorSource,
@@ -74,6 +75,7 @@ export interface ApiDeps {
   hosts: HostFeed;
   meters: HostMeterSource;
   readings: HostReadingSource;
+  availability: AvailabilitySource;
   planner: ChangePlanner;
   hostEffects: HostEffectPlanner;
   calendars: ChangeCalendarSource;
