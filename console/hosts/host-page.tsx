@@ -4,6 +4,7 @@ import type { Node } from '../../shared/kube/nodes/node-types.js';
 import type { Pod } from '../../shared/kube/pods/pod-types.js';
 import { ACCESS, useAreChecksLoaded } from '../api/access-checks.js';
 import { useLiveList } from '../api/live-list.js';
+import { AvailabilityCard } from '../availability/availability-strip.js';
 import { HostJobs } from '../jobs/host-jobs.js';
 import controls from '../layout/controls.module.css';
 import { PageShell } from '../layout/shell/page-shell.js';
@@ -44,6 +45,7 @@ export function HostPage() {
           <HostHeader node={node} pods={pods} />
           <DaemonSetReasons node={name} version={node.metadata.resourceVersion ?? ''} />
           <HostPods pods={pods.objects} />
+          <AvailabilityCard availability={readings?.availability} />
           <HostJobs node={name} version={versionOf(pods.objects)} />
           <HostValueTable node={name} namespace="" version={node.metadata.resourceVersion ?? ''} isCompact />
           <EventList about={`involvedObject.kind=Node,involvedObject.name=${name}`} />

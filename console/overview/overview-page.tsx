@@ -10,6 +10,7 @@ import { PAST_ROLLOUT_LABEL, type Rollout } from '../../shared/kube/rollouts/rol
 import { JOIN_REQUESTS } from '../api/join-requests.js';
 import { useLiveList } from '../api/live-list.js';
 import { useScopedList } from '../api/namespace-choice.js';
+import { useFleetAvailability } from '../availability/use-fleet-availability.js';
 import { stalledRollouts } from '../fleet/host-issues.js';
 import { useFleetContext } from '../fleet/issue-list.js';
 import { NoHosts } from '../fleet/no-hosts.js';
@@ -65,6 +66,7 @@ function FleetOverview({ hosts, rollouts }: { hosts: readonly Host[]; rollouts: 
   );
   const counts = useMemo(() => countHealth(hosts), [hosts]);
   const stalled = useMemo(() => stalledRollouts(rollouts), [rollouts]);
+  const availability = useFleetAvailability(siteLabel);
   const pendingJoins = usePendingJoins();
   const jobs = useWaitingJobs();
   const causes = useMemo(
@@ -80,13 +82,18 @@ function FleetOverview({ hosts, rollouts }: { hosts: readonly Host[]; rollouts: 
         status={fleetSentence(counts, sites, stalled, jobs.length)}
         counts={counts}
         total={hosts.length}
+        availability={availability?.fleet}
       />
       {hosts.length === 0 && <NoHosts />}
       <div className={classes.columns}>
         <div className={classes.side}>
           <InboxList causes={causes} />
           {hosts.length > 0 && (
-            <SiteTable {...{ sites, labels, siteLabel }} onLabel={(label) => setQuery('by', label)} />
+            <SiteTable
+              {...{ sites, labels, siteLabel }}
+              availabilityOf={availability?.ofSite}
+              onLabel={(label) => setQuery('by', label)}
+            />
           )}
         </div>
         <div className={classes.side}>
