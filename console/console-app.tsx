@@ -7,6 +7,7 @@ import { ErrorBoundary } from './layout/shell/error-boundary.js';
 import { NotFoundPage } from './layout/shell/not-found-page.js';
 import { PageShell } from './layout/shell/page-shell.js';
 import { mayGoTo, protectUnsavedEdits } from './layout/unsaved-edits.js';
+import { FleetAttention } from './overview/fleet-attention.js';
 import { OverviewPage } from './overview/overview-page.js';
 import { KeyboardShortcuts } from './palette/keyboard-shortcuts.js';
 import { SignInGate } from './sign-in/sign-in-gate.js';
@@ -100,6 +101,7 @@ function Console() {
           </Switch>
         </PageFrame>
         <KeyboardShortcuts />
+        <FleetAttention />
       </SignInGate>
     </Router>
   );

@@ -21,6 +21,8 @@ const windows = await consoleModule<typeof import('../../../console/overview/upc
 const { durationText, shareText, stripSpans, stripText } = await consoleModule<
   typeof import('../../../console/availability/availability-text.js')
 >('availability/availability-text.ts');
+const notices =
+  await consoleModule<typeof import('../../../console/overview/new-notices.js')>('overview/new-notices.ts');
 const { causesOfHost, failingCause } =
   await consoleModule<typeof import('../../../console/fleet/failing-cause.js')>('fleet/failing-cause.ts');
 const { hostFilter } =
@@ -417,5 +419,48 @@ describe('the availability of hosts', () => {
   test('durations have two units', () => {
     const cases = [3, 61, 7_500, 90_000].map(durationText);
     assert.deepEqual(cases, ['3 s', '1 min', '2 h 5 min', '1 d 1 h']);
+  });
+});
+
+describe('notices of new problems', () => {
+  const offlineSite = [
+    offline('a', 'kiel', '2026-11-22T11:00:00Z'),
+    offline('b', 'kiel', '2026-11-22T11:00:00Z'),
+  ];
+  const waiting = rollout('till', { phase: 'AwaitingApproval', revision: 'r2', wave: 'canary' });
+  const keysOf = (hosts: readonly Host[], rollouts: readonly Rollout[]) =>
+    notices.noticesOf(causesOf(hosts, { rollouts })).map(({ key }) => key);
+
+  test('are for failed and waiting rollouts and for offline sites, by revision and wave', () => {
+    const paused = rollout('other', { phase: 'Paused' });
+    assert.deepEqual(keysOf([...offlineSite, failing('c', {})], [waiting, paused]), [
+      'site kiel',
+      'rollout shop/till AwaitingApproval r2 canary',
+    ]);
+    const [next] = keysOf(
+      [],
+      [rollout('till', { phase: 'AwaitingApproval', revision: 'r2', wave: 'tenth' })],
+    );
+    assert.notEqual(next, keysOf([], [waiting])[0]);
+    const [failed] = keysOf([], [rollout('till', { phase: 'Failed', revision: 'r2', wave: 'canary' })]);
+    assert.equal(failed, 'rollout shop/till Failed r2 canary');
+  });
+
+  test('are given once: not at the beginning, not while a problem lasts, and not when it flaps', () => {
+    const [site] = notices.noticesOf(causesOf(offlineSite));
+    assert.ok(site);
+    const hour = 3_600_000;
+    const first = notices.newNotices([], undefined, NOW);
+    assert.deepEqual(notices.newNotices([site], undefined, NOW).fresh, []);
+    const second = notices.newNotices([site], first.seen, NOW + 1);
+    assert.deepEqual(second.fresh, [site]);
+    const lasting = notices.newNotices([site], second.seen, NOW + hour);
+    assert.deepEqual(lasting.fresh, []);
+    const ended = notices.newNotices([], lasting.seen, NOW + hour + 1);
+    const soon = notices.newNotices([site], ended.seen, NOW + hour + notices.SAME_PROBLEM_MS);
+    assert.deepEqual(soon.fresh, []);
+    const quiet = notices.newNotices([], ended.seen, NOW + hour + 2);
+    const later = notices.newNotices([site], quiet.seen, NOW + hour + 1 + notices.SAME_PROBLEM_MS);
+    assert.deepEqual(later.fresh, [site]);
   });
 });
