@@ -1,10 +1,11 @@
 /** Editor of a DaemonSet's manifest: validation while typing, preview of differences and plan, apply. */
-import { lazy, Suspense, useState } from 'react';
+import { Suspense, useState } from 'react';
 import type { DaemonSet } from '../../shared/kube/daemonsets/daemonset-types.js';
 import type { Plan } from '../../shared/kube/fleet/plan-types.js';
 import { countText } from '../../shared/kube/objects/meta.js';
 import { type Confirmation, ConfirmDialog } from '../layout/confirm-dialog.js';
 import controls from '../layout/controls.module.css';
+import { lazyPage } from '../layout/lazy-page.js';
 import { CopyCommand } from '../layout/text/copy-command.js';
 import { TextDiff } from '../layout/text/text-diff.js';
 import { useUnsavedEdit } from '../layout/unsaved-edits.js';
@@ -15,7 +16,7 @@ import { changingHosts, PlanSummary } from './plan-summary.js';
 import { ProblemList } from './problem-list.js';
 import { type Preview, useManifestEdit } from './use-manifest-edit.js';
 
-const YamlEditor = lazy(async () => ({ default: (await import('./yaml-editor.js')).YamlEditor }));
+const YamlEditor = lazyPage(async () => (await import('./yaml-editor.js')).YamlEditor);
 
 interface ManifestEditorProps {
   /** The edited DaemonSet. Absent for a new one. */

@@ -16,7 +16,7 @@ import type { Cause } from './fleet-causes.js';
 import { type Notice, newNotices, noticesOf, type SeenNotices } from './new-notices.js';
 import { HOSTS, useFleetState, usePresentRollouts } from './use-fleet-state.js';
 
-/** Other pages load first. The start page needs the same lists at once. */
+/** The page loads first. */
 const START_MS = 1_500;
 /** A large fleet changes many times a second. A title need not. */
 const PACE_MS = 2_000;
@@ -24,13 +24,12 @@ const PACE_MS = 2_000;
 const MAX_SHOWN = 3;
 
 export function FleetAttention() {
-  const [at] = useLocation();
-  const [isStarted, setStarted] = useState(at === '/');
+  const [isStarted, setStarted] = useState(false);
   useEffect(() => {
     const timer = setTimeout(() => setStarted(true), START_MS);
     return () => clearTimeout(timer);
   }, []);
-  return isStarted || at === '/' ? <Watching /> : null;
+  return isStarted ? <Watching /> : null;
 }
 
 function Watching() {
