@@ -14,7 +14,7 @@ export function shareText({ observedSeconds, readySeconds }: AvailabilityShare):
 }
 
 /** A part of a strip. `from` and `to` are fractions of its length, in [0, 1]. */
-export interface StripSpan {
+interface StripSpan {
   from: number;
   to: number;
   state: 'ready' | 'down' | 'flapping' | 'unknown';

@@ -4,7 +4,7 @@ import { useSyncExternalStore } from 'react';
 const STORED_AS = 'everynode-notices';
 const listeners = new Set<() => void>();
 
-export function areNoticesOn(): boolean {
+function areNoticesOn(): boolean {
   return localStorage.getItem(STORED_AS) !== 'off';
 }
 

@@ -32,7 +32,7 @@ export function withGap(
   return kept;
 }
 
-export interface HostHistory {
+interface HostHistory {
   /** When the host was added. */
   readonly begin: number;
   /** Oldest first, with the present outage. */
