@@ -23,12 +23,12 @@ export function availabilityStorage(store: Store): AvailabilityStorage {
       const { items } = await store.list(HOSTS);
       const observation = await store.get(OBSERVATION);
       return {
-        observation: observation && (JSON.parse(observation.value.toString()) as StoredObservation),
+        observation: observation && readJson<StoredObservation>(observation.value),
         hosts: new Map(
-          items.map(({ key, value }) => [
-            key.slice(HOSTS.length),
-            JSON.parse(value.toString()) as HostRecord,
-          ]),
+          items.flatMap(({ key, value }): [string, HostRecord][] => {
+            const record = readJson<HostRecord>(value);
+            return record ? [[key.slice(HOSTS.length), record]] : [];
+          }),
         ),
       };
     },
@@ -45,4 +45,13 @@ function ignore(known: typeof KeyExists | typeof KeyMissing): (error: unknown) =
   return (error) => {
     if (!(error instanceof known)) throw error;
   };
+}
+
+/** Returns undefined for a damaged value: a lost history must not keep the coordinator from starting. */
+function readJson<T>(value: Buffer): T | undefined {
+  try {
+    return JSON.parse(value.toString()) as T;
+  } catch {
+    return undefined;
+  }
 }

@@ -130,3 +130,14 @@ withControlPlane(
     await recorder.stop();
   },
 );
+
+withControlPlane('a damaged record costs its history, and not the start', async (plane) => {
+  await plane.store.create(`${STORED}hosts/a`, Buffer.from('{'));
+  await plane.store.create(`${STORED}observation`, Buffer.from(''));
+  await joinNode(plane, 'a');
+  const recorder = await startRecorder(plane);
+  await setReady(plane, 'a', 'True');
+  await plane.advance(HOUR_MS);
+  assert.deepEqual(dayOf(recorder, 'a'), [60, 60]);
+  await recorder.stop();
+});
