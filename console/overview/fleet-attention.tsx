@@ -95,7 +95,7 @@ function Notices({ causes, isLoaded }: { causes: readonly Cause[]; isLoaded: boo
   );
   const visible = isOn && at !== '/' ? shown.filter(({ cause }) => cause.href !== at).slice(-MAX_SHOWN) : [];
   return (
-    <div className={classes.notices} role="status" aria-label="Notices">
+    <div className={classes.notices} role="status" aria-label="Notices" aria-busy={!isLoaded}>
       {visible.map((notice) => (
         <div key={notice.key} className={classes.notice}>
           <StatusIcon tone={notice.cause.tone} />

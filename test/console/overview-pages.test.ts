@@ -56,7 +56,8 @@ function suite(): void {
   test('on another page a new problem is counted in the title, and reported once with a link', async () => {
     const page = await fixture.signedIn('services');
     const notices = page.getByRole('status', { name: 'Notices' });
-    await notices.waitFor({ state: 'attached' });
+    // What is there before the lists are loaded is no new problem.
+    await page.locator('[aria-label="Notices"][aria-busy="false"]').waitFor({ state: 'attached' });
     await titled(page, 'Services – Everynode');
     const hosts = 'node-6,node-7,node-8';
     await runCommand(fleet, `offline ${hosts}`);
