@@ -62,7 +62,13 @@ export async function bundleConsole(root) {
   const [script, { cssBundle }] = outputs.find(
     ([, { entryPoint }]) => entryPoint === 'console/console-app.tsx',
   );
+  // The script names its chunks only when it has arrived. A slow link would wait for each step.
+  const chunks = metafile.outputs[script].imports.filter(({ kind }) => kind === 'import-statement');
+  const preloads = chunks.map(
+    ({ path }) => `\n    <link rel="modulepreload" href="/console/${basename(path)}" />`,
+  );
   const page = readFileSync(join(root, 'console/index.html'), 'utf8')
+    .replace('<link rel="stylesheet"', `${preloads.join('').trimStart()}\n    <link rel="stylesheet"`)
     .replace('/console/main.js', `/console/${basename(script)}`)
     .replace('/console/main.css', `/console/${basename(cssBundle)}`);
   writeFileSync(join(outdir, 'index.html'), page);

@@ -2,11 +2,13 @@
 import { type ReactNode, StrictMode, Suspense } from 'react';
 import { createRoot } from 'react-dom/client';
 import { type AroundNavHandler, Route, Router, Switch, useLocation } from 'wouter';
+import { watchHistory } from './layout/kept-view.js';
 import { lazyPage } from './layout/lazy-page.js';
 import { ErrorBoundary } from './layout/shell/error-boundary.js';
 import { NotFoundPage } from './layout/shell/not-found-page.js';
 import { PageShell } from './layout/shell/page-shell.js';
 import { mayGoTo, protectUnsavedEdits } from './layout/unsaved-edits.js';
+import { FleetAttention } from './overview/fleet-attention.js';
 import { OverviewPage } from './overview/overview-page.js';
 import { KeyboardShortcuts } from './palette/keyboard-shortcuts.js';
 import { SignInGate } from './sign-in/sign-in-gate.js';
@@ -99,7 +101,12 @@ function Console() {
             <Route component={NotFoundPage} />
           </Switch>
         </PageFrame>
-        <KeyboardShortcuts />
+        <ErrorBoundary isQuiet>
+          <KeyboardShortcuts />
+        </ErrorBoundary>
+        <ErrorBoundary isQuiet>
+          <FleetAttention />
+        </ErrorBoundary>
       </SignInGate>
     </Router>
   );
@@ -108,6 +115,7 @@ function Console() {
 const root = document.getElementById('root');
 if (!root) throw new Error('the page lacks the element #root');
 protectUnsavedEdits();
+watchHistory();
 // React would also print the error, which the page shows.
 const onCaughtError = () => undefined;
 createRoot(root, { onCaughtError }).render(

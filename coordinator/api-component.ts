@@ -36,6 +36,7 @@ interface ApiComponentDeps
     | 'calendars'
     | 'hosts'
     | 'readings'
+    | 'availability'
     | 'restore'
     | 'backups'
     | 'cluster'

@@ -11,10 +11,12 @@ import {
 import { type Clock, systemClock } from '../shared/process/time/clock.js';
 import { loadSigningKeys } from './access/token-signing-keys.js';
 import type { ClusterPort } from './api/join/cluster-port.js';
-import type { CoordinatorSource, LeadershipProof } from './api/ports.js';
+import type { CoordinatorSource, HostReadingSource, LeadershipProof } from './api/ports.js';
 import { ApiComponent } from './api-component.js';
 import { BackupDownloads } from './backup-downloads.js';
+import { availabilityStorage } from './availability-storage.js';
 import type { LeaderDoor } from './cluster/front-door/front-door.js';
+import { AvailabilityRecorder } from './controllers/nodes/availability-recorder.js';
 import { readNotificationFile } from './controllers/notifications/notification-file.js';
 import { Notifier } from './controllers/notifications/notifier.js';
 import { webhookReceivers } from './controllers/notifications/webhook-receivers.js';
@@ -107,7 +109,7 @@ export async function startCoordinator(
   renewAfterClockSteps(core, certificates, log);
   const { registry, informers, hub, restore, activeRollouts, refusals, liveness } = core;
   const shared = { registry, informers, clock, log };
-  const conditions = new ConditionHistory({ informers, clock });
+  const availability = new AvailabilityRecorder({ ...shared, storage: availabilityStorage(store) });
   const api = new ApiComponent(settings, {
     ...{ ...shared, certificates, hub, restore },
     backups: new BackupDownloads({ dataDir: data, clock, log }),
@@ -117,7 +119,8 @@ export async function startCoordinator(
     effectiveValues: new EffectiveValueView({ informers, clock }),
     serviceExplainer: new ServiceExplainer({ informers, clock, sent: hub.services }),
     hosts: new HostIndex({ informers, liveness, clock }),
-    readings: { of: (name) => ({ ...hub.readings.of(name), changes: conditions.of(name) }) },
+    availability,
+    readings: readingSource(hub, new ConditionHistory({ informers, clock }), availability),
     planner: new ManifestPlanner({ registry, informers, clock }),
     hostEffects: new HostChangePreview({ informers, clock }),
     calendars: new PolicyCalendars({ informers, clock }),
@@ -134,6 +137,7 @@ export async function startCoordinator(
       { name: 'store', stop: () => store.close() },
       ...core.components,
       ...(member?.components ?? []),
+      availability,
       ...notifiers({ ...shared, queueMeter: metrics.queues }),
       scheduledJobs({
         ...shared,
@@ -150,6 +154,20 @@ export async function startCoordinator(
   );
   log.info({ server: api.server, version: VERSION }, 'coordinator serves');
   return { server: api.server, stop: () => running.stop() };
+}
+
+function readingSource(
+  { readings }: CoordinatorCore['hub'],
+  conditions: ConditionHistory,
+  availability: AvailabilityRecorder,
+): HostReadingSource {
+  return {
+    of: (name) => {
+      const ofHost = availability.of(name);
+      const changes = conditions.of(name);
+      return { ...readings.of(name), changes, ...(ofHost ? { availability: ofHost } : {}) };
+    },
+  };
 }
 
 type NotifierInput = { informers: Informers; queueMeter: QueueMeter; clock: Clock; log: Logger };

@@ -214,10 +214,12 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   'console/api': ['shared/kube'],
   'console/layout': ['console/api', 'shared/kube'],
   'console/sign-in': ['console/api', 'console/layout', 'shared/kube'],
+  'console/availability': ['console/api', 'console/layout', 'shared/kube'],
   'console/fleet': ['console/api', 'console/layout', 'shared/kube'],
   // The start page sums up hosts, rollouts and jobs, with their states and actions.
   'console/overview': [
     'console/api',
+    'console/availability',
     'console/fleet',
     'console/jobs',
     'console/layout',
@@ -241,6 +243,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   'console/values': ['console/api', 'console/daemonsets', 'console/layout', 'console/pods', 'shared/kube'],
   'console/hosts': [
     'console/api',
+    'console/availability',
     'console/charts',
     'console/jobs',
     'console/layout',

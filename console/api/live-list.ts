@@ -34,12 +34,16 @@ export class LiveList<T extends KubeObject> {
   /** Watches while there is a listener. */
   readonly subscribe = (listener: () => void): (() => void) => {
     this.#listeners.add(listener);
-    if (!this.#abort && this.#path !== undefined) this.#startWatch(this.#path);
+    if (!this.#abort && this.#path !== undefined) {
+      shared.set(this.#path, this as LiveList<KubeObject>);
+      this.#startWatch(this.#path);
+    }
     return () => {
       this.#listeners.delete(listener);
       if (this.#listeners.size > 0) return;
       this.#abort?.abort();
       this.#abort = undefined;
+      if (this.#path !== undefined && shared.get(this.#path) === this) shared.delete(this.#path);
       reportContact(this, false);
     };
   };
@@ -104,9 +108,23 @@ function keyOf({ metadata }: KubeObject): string {
   return `${metadata.namespace ?? ''}/${metadata.name}`;
 }
 
+/**
+ * Lists by path. Components that show the same list share its watch: the list of hosts is large, and the inbox needs it on
+ * every page.
+ */
+const shared = new Map<string, LiveList<KubeObject>>();
+
+function sharedList<T extends KubeObject>(path: string | undefined): LiveList<T> {
+  if (path === undefined) return new LiveList<T>(path);
+  const list = (shared.get(path) as LiveList<T> | undefined) ?? new LiveList<T>(path);
+  // Also before it is watched, because components of one page ask at the same time.
+  shared.set(path, list as LiveList<KubeObject>);
+  return list;
+}
+
 /** Watches `path` while the component is mounted. Without a path, nothing is requested, and the list stays empty. */
 export function useLiveList<T extends KubeObject>(path: string | undefined): Live<T> {
-  const list = useMemo(() => new LiveList<T>(path), [path]);
+  const list = useMemo(() => sharedList<T>(path), [path]);
   return useSyncExternalStore(list.subscribe, list.snapshot);
 }
 

@@ -1,9 +1,10 @@
 /** Editor of a DaemonSet's manifest: validation while typing, preview of differences and plan, apply. */
-import { lazy, Suspense, useState } from 'react';
+import { Suspense, useState } from 'react';
 import type { DaemonSet } from '../../shared/kube/daemonsets/daemonset-types.js';
 import type { Plan } from '../../shared/kube/fleet/plan-types.js';
 import { ConfirmDialog } from '../layout/confirm-dialog.js';
 import controls from '../layout/controls.module.css';
+import { lazyPage } from '../layout/lazy-page.js';
 import { useUnsavedEdit } from '../layout/unsaved-edits.js';
 import { ConflictChoice } from './manifest-conflict.js';
 import classes from './manifest-editor.module.css';
@@ -11,7 +12,7 @@ import { applyQuestion, PreviewOfChange } from './preview-of-change.js';
 import { ProblemList } from './problem-list.js';
 import { useManifestEdit } from './use-manifest-edit.js';
 
-const YamlEditor = lazy(async () => ({ default: (await import('./yaml-editor.js')).YamlEditor }));
+const YamlEditor = lazyPage(async () => (await import('./yaml-editor.js')).YamlEditor);
 
 interface ManifestEditorProps {
   /** The edited DaemonSet. Absent for a new one. */

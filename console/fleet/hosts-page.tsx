@@ -4,6 +4,7 @@ import type { Host } from '../../shared/kube/fleet/host-types.js';
 import { ACCESS, useIsAllowed } from '../api/access-checks.js';
 import { useLiveList } from '../api/live-list.js';
 import controls from '../layout/controls.module.css';
+import { useKeptState } from '../layout/kept-view.js';
 import { NotAllowed } from '../layout/not-allowed.js';
 import { PageShell } from '../layout/shell/page-shell.js';
 import { HOST_HEALTH_STATES, type HostHealth, hostHealth } from '../layout/status/host-health.js';
@@ -110,8 +111,10 @@ const Fleet = memo(function Fleet({ hosts }: { hosts: readonly Host[] }) {
   );
 });
 
+const NONE: ReadonlySet<string> = new Set();
+
 function useSelected(hosts: readonly Host[], shown: readonly Host[]) {
-  const [selected, select] = useState<ReadonlySet<string>>(new Set());
+  const [selected, select] = useKeptState<ReadonlySet<string>>('selected', NONE);
   const mayChange = useIsAllowed(ACCESS.changeNodes);
   const mayRevoke = useIsAllowed(ACCESS.revoke);
   const names = useMemo(

@@ -3,6 +3,7 @@ import { Link } from 'wouter';
 import type { HostReadings } from '../../shared/kube/fleet/host-reading-types.js';
 import type { Node } from '../../shared/kube/nodes/node-types.js';
 import type { Pod } from '../../shared/kube/pods/pod-types.js';
+import { AvailabilityCard } from '../availability/availability-strip.js';
 import controls from '../layout/controls.module.css';
 import { EventList } from '../pods/event-list.js';
 import { DaemonSetReasons } from './daemonset-reasons.js';
@@ -25,6 +26,7 @@ export function HostOverview({ node, pods, readings, problem }: HostOverviewProp
     <>
       <DaemonSetReasons node={name} version={resourceVersion} />
       <SmallCharts path={`/hosts/${name}`} readings={readings} problem={problem} />
+      <AvailabilityCard availability={readings?.availability} />
       <div className={classes.columns}>
         <EventList
           about={`involvedObject.kind=Node,involvedObject.name=${name}`}

@@ -1,15 +1,16 @@
 /** Link of a host: connection state, round-trip time, reconnects and traffic. */
-import { lazy, Suspense } from 'react';
+import { Suspense } from 'react';
 import type { BytesByCause, HostMeters, LinkCause } from '../../shared/kube/fleet/host-meter-types.js';
 import type { HostReadings } from '../../shared/kube/fleet/host-reading-types.js';
 import type { Node } from '../../shared/kube/nodes/node-types.js';
 import controls from '../layout/controls.module.css';
+import { lazyPage } from '../layout/lazy-page.js';
 import { CopyCommand } from '../layout/text/copy-command.js';
 import { useHostZone } from '../layout/time/host-times.js';
 import { RelativeTime } from '../layout/time/relative-time.js';
 import { offlineSpans } from './condition-intervals.js';
 
-const LineChart = lazy(async () => ({ default: (await import('../charts/line-chart.js')).LineChart }));
+const LineChart = lazyPage(async () => (await import('../charts/line-chart.js')).LineChart);
 
 interface LinkQualityProps {
   node: Node;

@@ -1,16 +1,17 @@
 /** Charts of CPU, memory and disk usage for the last hour or day. */
-import { lazy, Suspense } from 'react';
+import { Suspense } from 'react';
 import type { HostReadings, ReadingSeries } from '../../shared/kube/fleet/host-reading-types.js';
 import type { Node } from '../../shared/kube/nodes/node-types.js';
 import type { Pod } from '../../shared/kube/pods/pod-types.js';
 import type { Mark } from '../charts/chart-marks.js';
 import controls from '../layout/controls.module.css';
+import { lazyPage } from '../layout/lazy-page.js';
 import { shortImage } from '../layout/text/image-text.js';
 import { useHostZone } from '../layout/time/host-times.js';
 import { useUrlQuery } from '../layout/use-url-query.js';
 import { offlineSpans } from './condition-intervals.js';
 
-const LineChart = lazy(async () => ({ default: (await import('../charts/line-chart.js')).LineChart }));
+const LineChart = lazyPage(async () => (await import('../charts/line-chart.js')).LineChart);
 
 const SPANS = [
   ['hour', 'The last hour'],

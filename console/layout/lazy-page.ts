@@ -1,4 +1,4 @@
-/** Pages that are loaded on demand, also while the coordinator restarts and after it was upgraded. */
+/** Pages and large components that are loaded on demand, also while the coordinator restarts and after it was upgraded. */
 import { type ComponentType, type LazyExoticComponent, lazy } from 'react';
 import { reportContact } from '../api/coordinator-contact.js';
 
@@ -12,11 +12,13 @@ const RELOAD_PAUSE_MS = 60_000;
  * Returns a component that loads at its first use. While the coordinator is unreachable, loading goes on. Without
  * that, one click during a restart would leave an empty page.
  */
-export function lazyPage(load: () => Promise<ComponentType>): LazyExoticComponent<ComponentType> {
+export function lazyPage<Props = object>(
+  load: () => Promise<ComponentType<Props>>,
+): LazyExoticComponent<ComponentType<Props>> {
   return lazy(async () => ({ default: await loadPage(load) }));
 }
 
-async function loadPage(load: () => Promise<ComponentType>): Promise<ComponentType> {
+async function loadPage<Page>(load: () => Promise<Page>): Promise<Page> {
   for (let retryMs = FIRST_RETRY_MS; ; retryMs = Math.min(retryMs * 2, MAX_RETRY_MS)) {
     try {
       const page = await load();

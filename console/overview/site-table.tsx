@@ -1,6 +1,8 @@
 /** Sites with the health of their hosts, those with most problems first. */
 import { useState } from 'react';
 import { Link } from 'wouter';
+import type { AvailabilitySums } from '../../shared/kube/fleet/availability-types.js';
+import { shareText } from '../availability/availability-text.js';
 import controls from '../layout/controls.module.css';
 import { ScrollFrame } from '../layout/scroll-frame.js';
 import { HealthBar } from '../layout/status/health-bar.js';
@@ -31,10 +33,12 @@ interface SiteTableProps {
   /** Labels that can name a site. */
   labels: readonly string[];
   siteLabel: string | undefined;
+  /** Absent until it is known. */
+  availabilityOf: ((site: string | undefined) => AvailabilitySums | undefined) | undefined;
   onLabel: (label: string) => void;
 }
 
-export function SiteTable({ sites, labels, siteLabel, onLabel }: SiteTableProps) {
+export function SiteTable({ sites, labels, siteLabel, availabilityOf, onLabel }: SiteTableProps) {
   const [showsAll, setShowsAll] = useState(false);
   const shown = showsAll ? sites : sites.slice(0, FIRST_SHOWN);
   return (
@@ -70,13 +74,19 @@ export function SiteTable({ sites, labels, siteLabel, onLabel }: SiteTableProps)
                 <th scope="col">Site</th>
                 <th scope="col">State</th>
                 <th scope="col">Healthy</th>
+                <th scope="col">Ready, 1 and 7 days</th>
                 <th scope="col">Offline since</th>
                 <th scope="col">Agent</th>
               </tr>
             </thead>
             <tbody>
               {shown.map((site) => (
-                <Row key={siteName(site)} summary={site} label={siteLabel} />
+                <Row
+                  key={siteName(site)}
+                  summary={site}
+                  label={siteLabel}
+                  availability={availabilityOf?.(site.site)}
+                />
               ))}
             </tbody>
           </table>
@@ -91,7 +101,13 @@ export function SiteTable({ sites, labels, siteLabel, onLabel }: SiteTableProps)
   );
 }
 
-function Row({ summary, label }: { summary: SiteSummary; label: string }) {
+interface RowProps {
+  summary: SiteSummary;
+  label: string;
+  availability: AvailabilitySums | undefined;
+}
+
+function Row({ summary, label, availability }: RowProps) {
   const { site, total, counts, offlineSince, agents } = summary;
   const filter = site === undefined ? `!${label}` : `${label}=${site}`;
   const problems = HOST_HEALTH_STATES.filter((health) => health !== 'healthy' && (counts[health] ?? 0) > 0);
@@ -122,6 +138,7 @@ function Row({ summary, label }: { summary: SiteSummary; label: string }) {
           <HealthBar counts={counts} total={total} />
         </span>
       </td>
+      <td>{availability && readyText(availability)}</td>
       <td>{offlineSince && <RelativeTime at={offlineSince} />}</td>
       <td>
         {agents
@@ -130,4 +147,9 @@ function Row({ summary, label }: { summary: SiteSummary; label: string }) {
       </td>
     </tr>
   );
+}
+
+/** Returns for example `99.5% / 99.91%`. */
+function readyText({ day, week }: AvailabilitySums): string {
+  return [day, week].map((share) => shareText(share) ?? '–').join(' / ');
 }

@@ -1,14 +1,13 @@
 /** Keyboard shortcuts: Ctrl-K, and single keys outside of text fields. */
-import { lazy, Suspense, useEffect, useState } from 'react';
+import { Suspense, useEffect, useState } from 'react';
 import { useLocation } from 'wouter';
+import { lazyPage } from '../layout/lazy-page.js';
 import { NAV_PLACES } from '../layout/shell/navigation.js';
 import { OPEN_PALETTE } from '../layout/shell/page-shell.js';
 import { areSingleKeysEnabled } from './single-keys.js';
 
-const CommandPalette = lazy(async () => ({
-  default: (await import('./command-palette.js')).CommandPalette,
-}));
-const HelpSheet = lazy(async () => ({ default: (await import('./help-sheet.js')).HelpSheet }));
+const CommandPalette = lazyPage(async () => (await import('./command-palette.js')).CommandPalette);
+const HelpSheet = lazyPage(async () => (await import('./help-sheet.js')).HelpSheet);
 
 /** Maximum delay between `g` and the next key, in milliseconds. */
 const SECOND_KEY_MS = 1_500;

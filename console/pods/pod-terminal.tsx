@@ -1,10 +1,11 @@
 /** Terminal section of a Pod's page: selection of container and command, and the result. */
-import { type FormEvent, lazy, Suspense, useCallback, useState } from 'react';
+import { type FormEvent, Suspense, useCallback, useState } from 'react';
 import controls from '../layout/controls.module.css';
+import { lazyPage } from '../layout/lazy-page.js';
 import { CopyCommand } from '../layout/text/copy-command.js';
 import { splitCommand } from './split-command.js';
 
-const Terminal = lazy(async () => ({ default: (await import('./terminal.js')).Terminal }));
+const Terminal = lazyPage(async () => (await import('./terminal.js')).Terminal);
 
 /** Runs if no command was typed: bash if the image has it, otherwise sh. */
 const SHELL = 'sh -c "exec $(command -v bash || echo sh)"';

@@ -1,5 +1,5 @@
 /** YAML editor of a HostValues object: checks while typing, shows the changes, then stores them. */
-import { lazy, Suspense, useCallback, useState } from 'react';
+import { Suspense, useCallback, useState } from 'react';
 import { stringify } from 'yaml';
 import type { HostValues } from '../../shared/kube/host-values/host-values-types.js';
 import { FLEET_GROUP } from '../../shared/kube/objects/meta.js';
@@ -7,14 +7,13 @@ import { ApiCallError, callApi } from '../api/api-call.js';
 import { mergeManifest, type Problem, problemsOf, readManifest } from '../daemonsets/manifest-text.js';
 import { ProblemList } from '../daemonsets/problem-list.js';
 import controls from '../layout/controls.module.css';
+import { lazyPage } from '../layout/lazy-page.js';
 import { TextDiff } from '../layout/text/text-diff.js';
 import { useUnsavedEdit } from '../layout/unsaved-edits.js';
 import { valuesPath } from './value-text.js';
 import classes from './values.module.css';
 
-const YamlEditor = lazy(async () => ({
-  default: (await import('../daemonsets/yaml-editor.js')).YamlEditor,
-}));
+const YamlEditor = lazyPage(async () => (await import('../daemonsets/yaml-editor.js')).YamlEditor);
 
 /** Returns an example to edit, in this namespace. */
 export function firstValues(namespace: string): string {

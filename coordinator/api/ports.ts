@@ -6,6 +6,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { DaemonJob } from '../../shared/kube/daemonjobs/daemonjob-types.js';
 import type { DaemonSet } from '../../shared/kube/daemonsets/daemonset-types.js';
+import type { FleetAvailability } from '../../shared/kube/fleet/availability-types.js';
 import type { ChangeCalendar } from '../../shared/kube/fleet/change-calendar-types.js';
 import type { Coordinator } from '../../shared/kube/fleet/coordinator-types.js';
 import type {
@@ -273,6 +274,12 @@ export interface HostMeterSource {
 export interface HostReadingSource {
   /** Returns empty columns for a host without readings. */
   of(name: string): Omit<HostReadings, keyof KubeObject>;
+}
+
+/** How long hosts were Ready. */
+export interface AvailabilitySource {
+  /** `by`: a label whose values divide the hosts into groups. */
+  fleet(by: string | undefined): Promise<Omit<FleetAvailability, 'kind' | 'apiVersion'>>;
 }
 
 /** The address and keys that a join command contains. */

@@ -47,11 +47,16 @@ function suite(): void {
   test('a page whose script cannot be loaded keeps the navigation, and appears when the coordinator is back', async () => {
     const page = await fixture.signedIn('');
     await page.getByRole('heading', { name: 'Overview' }).waitFor();
-    await page.route(/\/console\/services-page|\/livez$/, (route) => route.abort());
+    await page.route(/\/console\/services-page|\/console\/command-palette|\/livez$/, (route) =>
+      route.abort(),
+    );
+    await page.keyboard.press('Control+k');
     await page.getByRole('link', { name: 'Services' }).click();
     await page.getByText('The coordinator is unreachable. Hosts keep running.').waitFor();
     assert.equal(await page.getByRole('navigation', { name: 'Main' }).count(), 1);
-    await page.unroute(/\/console\/services-page|\/livez$/);
+    await page.unroute(/\/console\/services-page|\/console\/command-palette|\/livez$/);
+    await page.getByRole('dialog', { name: 'Go to' }).waitFor();
+    await page.keyboard.press('Escape');
     await page.getByRole('heading', { name: 'Services' }).waitFor();
     await page
       .getByText('The coordinator is unreachable. Hosts keep running.')
@@ -89,13 +94,23 @@ function suite(): void {
     await page.getByRole('heading', { name: 'Schedule' }).waitFor();
   });
 
-  test('Back removes the last filter of the fleet and stays on the page', async () => {
+  test('Back removes the last filter of the fleet, and restores the selection of the list', async () => {
     const page = await fixture.signedIn('hosts');
     await page.getByRole('button', { name: /Healthy/ }).click();
     await page.waitForURL(/condition=healthy/);
     await page.goBack({ waitUntil: 'commit' });
     await page.waitForURL((url) => !url.search.includes('condition'));
     await page.getByRole('heading', { name: 'Hosts' }).waitFor();
+    await page.getByRole('checkbox', { name: 'Select node-1', exact: true }).check();
+    await page.getByText('1 host selected').waitFor();
+    await page.getByRole('link', { name: 'node-1', exact: true }).first().click();
+    await page.getByRole('heading', { name: 'node-1' }).waitFor();
+    await page.goBack({ waitUntil: 'commit' });
+    await page.getByText('1 host selected').waitFor();
+    await page.getByRole('link', { name: 'Services' }).click();
+    await page.getByRole('link', { name: 'Hosts' }).first().click();
+    await page.getByRole('heading', { name: 'Hosts' }).waitFor();
+    assert.equal(await page.getByText('1 host selected').count(), 0, 'a link opens the list anew');
   });
 
   test('an edit that was discarded or not begun is not asked about', async () => {

@@ -42,7 +42,7 @@ function suite(): void {
     await page.getByText('Nothing needs you.').waitFor();
     await runCommand(fleet, 'offline node-6,node-7,node-8');
     await state.getByText('3 hosts are offline (rostock: 3 of 3).').waitFor();
-    await page.waitForFunction("document.title === '(1) Overview – Everynode'");
+    await titled(page, '(1) Overview – Everynode');
     await page.getByRole('link', { name: 'Site rostock is offline' }).click();
     await page.getByText('3 hosts', { exact: true }).waitFor();
     assert.equal(await page.getByRole('link', { name: /^node-[678]$/ }).count(), 3);
@@ -51,6 +51,31 @@ function suite(): void {
     await sites.getByRole('row', { name: /rostock 3 offline 0\/3/ }).waitFor();
     await runCommand(fleet, 'online node-6,node-7,node-8');
     await state.getByText(`All ${NODES} hosts are healthy.`).waitFor();
+  });
+
+  test('on another page a new problem is counted in the title, and reported once with a link', async () => {
+    const page = await fixture.signedIn('services');
+    const notices = page.getByRole('status', { name: 'Notices' });
+    // What is there before the lists are loaded is no new problem.
+    await page.locator('[aria-label="Notices"][aria-busy="false"]').waitFor({ state: 'attached' });
+    await titled(page, 'Services – Everynode');
+    const hosts = 'node-6,node-7,node-8';
+    await runCommand(fleet, `offline ${hosts}`);
+    await notices.getByRole('link', { name: 'Site rostock is offline' }).waitFor();
+    await titled(page, '(1) Services – Everynode');
+    assert.deepEqual(await violationsOf(page), []);
+    await notices.getByRole('button', { name: 'Dismiss: Site rostock is offline' }).click();
+    await page.getByRole('link', { name: 'DaemonSets' }).first().click();
+    await titled(page, '(1) DaemonSets – Everynode');
+    assert.equal(await notices.getByRole('link').count(), 0, 'the same problem is reported once');
+    await runCommand(fleet, `online ${hosts}`);
+    await titled(page, 'DaemonSets – Everynode');
+    await page.getByRole('checkbox', { name: 'Notices of new problems' }).uncheck();
+    await runCommand(fleet, 'offline node-1,node-2,node-3');
+    await titled(page, '(1) DaemonSets – Everynode');
+    assert.equal(await notices.getByRole('link').count(), 0, 'notices are switched off');
+    await runCommand(fleet, 'online node-1,node-2,node-3');
+    await titled(page, 'DaemonSets – Everynode');
   });
 
   test('a rollout that waits is approved on the start page of a phone, where nothing is outside the screen', async () => {
@@ -224,4 +249,9 @@ async function readerOf(namespace: string, { api }: SimulatedFleet): Promise<str
     spec: {},
   });
   return made.status.token;
+}
+
+/** Waits for the title of the tab. */
+function titled(page: Page, title: string): Promise<unknown> {
+  return until(async () => (await page.title()) === title, { ...LIMITS, what: title });
 }

@@ -3,6 +3,7 @@ import { useVirtualizer } from '@tanstack/react-virtual';
 import { useMemo, useRef, useState } from 'react';
 import { Link } from 'wouter';
 import type { Host } from '../../../shared/kube/fleet/host-types.js';
+import { keepValue, keptValue } from '../../layout/kept-view.js';
 import { ScrollFrame } from '../../layout/scroll-frame.js';
 import { hostHealth } from '../../layout/status/host-health.js';
 import { hostStatus } from '../../layout/status/object-status.js';
@@ -14,6 +15,7 @@ import { HostSorting } from './host-sorting.js';
 import classes from './host-table.module.css';
 
 const ROW_PX = 40;
+const SCROLLED = 'host table';
 
 interface HostTableProps {
   hosts: readonly Host[];
@@ -34,6 +36,8 @@ export function HostTable({ hosts, columns, sort, onSort, selected, onSelect }: 
     getScrollElement: () => frame.current,
     estimateSize: () => ROW_PX,
     overscan: 10,
+    initialOffset: () => keptValue<number>(SCROLLED) ?? 0,
+    onChange: ({ scrollOffset }) => keepValue(SCROLLED, scrollOffset ?? 0),
   });
   const shown = virtual.getVirtualItems();
   const above = shown[0]?.start ?? 0;

@@ -5,8 +5,14 @@ import { PageShell } from './page-shell.js';
 
 type State = { failed: false } | { failed: true; message: string };
 
+interface ErrorBoundaryProps {
+  children: ReactNode;
+  /** Shows nothing instead of what has failed: it stands next to a page that still works. */
+  isQuiet?: boolean;
+}
+
 /** Give it another `key` for each page, so that a failed page does not hide the next one. */
-export class ErrorBoundary extends Component<{ children: ReactNode }, State> {
+export class ErrorBoundary extends Component<ErrorBoundaryProps, State> {
   override state: State = { failed: false };
 
   static getDerivedStateFromError(error: unknown): State {
@@ -15,6 +21,7 @@ export class ErrorBoundary extends Component<{ children: ReactNode }, State> {
 
   override render(): ReactNode {
     if (!this.state.failed) return this.props.children;
+    if (this.props.isQuiet) return null;
     return (
       <PageShell title="Error">
         <h1>This page has failed</h1>

@@ -7,6 +7,7 @@ import { useIsCoordinatorLost } from '../../api/coordinator-contact.js';
 import { hasCluster, problemsOf, useKnownCoordinators } from '../../api/known-coordinators.js';
 import controls from '../controls.module.css';
 import { BottomBar } from './bottom-bar.js';
+import { useInboxCount } from './inbox-count.js';
 import { NamespaceSelect } from './namespace-select.js';
 import { ADD_HOST, isAtItem, NAV_ITEMS, type NavItem, type NavSection } from './navigation.js';
 import classes from './page-shell.module.css';
@@ -18,7 +19,7 @@ export const OPEN_PALETTE = 'everynode-palette';
 const SECTIONS: readonly NavSection[] = ['Fleet', 'Workloads', 'Operations'];
 
 interface PageShellProps {
-  /** Title of the browser's tab, before the product's name. */
+  /** Title of the browser's tab, between the number of items in the inbox and the product's name. */
   title: string;
   children: ReactNode;
 }
@@ -26,11 +27,12 @@ interface PageShellProps {
 /** Shows a banner while the coordinator is unreachable, or while one of several has an error. */
 export function PageShell({ title, children }: PageShellProps) {
   const isLost = useIsCoordinatorLost();
+  const count = useInboxCount();
   const coordinators = useKnownCoordinators();
   const items = NAV_ITEMS.filter(({ needsCluster }) => !needsCluster || hasCluster(coordinators));
   return (
     <>
-      <title>{`${title} – Everynode`}</title>
+      <title>{`${count > 0 ? `(${count}) ` : ''}${title} – Everynode`}</title>
       <a className={classes.skip} href="#main">
         Skip to content
       </a>

@@ -3,6 +3,7 @@ import { useEffect, useState } from 'react';
 import { requestApi } from '../../api/api-call.js';
 import { isSignedInByCertificate, userName } from '../../api/signed-in-user.js';
 import controls from '../controls.module.css';
+import { setNotices, useNoticesOn } from './notice-setting.js';
 import { THEMES } from './theme-names.js';
 import { applyTheme, storedTheme } from './theme-storage.js';
 import classes from './user-menu.module.css';
@@ -10,6 +11,7 @@ import classes from './user-menu.module.css';
 export function UserMenu() {
   const [theme, setTheme] = useState(storedTheme);
   useEffect(() => applyTheme(theme), [theme]);
+  const hasNotices = useNoticesOn();
   return (
     <div className={classes.person}>
       <p className={classes.name} title="Signed in as">
@@ -25,6 +27,10 @@ export function UserMenu() {
           <option key={name}>{name}</option>
         ))}
       </select>
+      <label className={classes.name}>
+        <input type="checkbox" checked={hasNotices} onChange={(event) => setNotices(event.target.checked)} />{' '}
+        Notices of new problems
+      </label>
       {isSignedInByCertificate() ? (
         <p className={classes.certified}>Signed in by client certificate. Close the browser to sign out.</p>
       ) : (

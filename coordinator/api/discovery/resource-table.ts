@@ -28,6 +28,7 @@ import { handleRestore, RESTORE_RESOURCE, warnUnconfirmedRestore } from '../flee
 import { handleCalendar, handleRolloutHosts } from '../fleet/rollout-subresources.js';
 import { handleServiceWhy, SERVICE_WHY_RESOURCE } from '../fleet/service-why-resource.js';
 import { handleWhy, WHY_RESOURCE } from '../fleet/why-resource.js';
+import { HOST_AVAILABILITY_RESOURCE, handleHostAvailability } from '../host-views/availability-resource.js';
 import {
   DAEMON_JOB_PREVIEW_RESOURCE,
   handleDaemonJobHosts,
@@ -95,6 +96,7 @@ const COMPUTED_RESOURCES: readonly ServedResource[] = [
   undiscovered(COORDINATOR_TOKEN_RESOURCE, handleCoordinatorToken),
   undiscovered(DAEMON_JOB_PREVIEW_RESOURCE, handleDaemonJobPreview),
   undiscovered(EFFECTIVE_VALUE_RESOURCE, handleEffectiveValues),
+  undiscovered(HOST_AVAILABILITY_RESOURCE, handleHostAvailability),
   undiscovered(HOST_EFFECT_RESOURCE, handleHostEffect),
   undiscovered(JOIN_ADDRESS_RESOURCE, handleJoinAddress),
   undiscovered(PLAN_RESOURCE, handlePlan),

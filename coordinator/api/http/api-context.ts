@@ -15,6 +15,7 @@ import { DEFAULT_LARGE_READS, type LargeReadSettings, type LargeReads } from '..
 import type { WatchCoalescer } from '../limits/watch-coalescer.js';
 import type {
   BackupSource,
+  AvailabilitySource,
   ChangeCalendarSource,
   ChangePlanner,
   CoordinatorSource,
@@ -76,6 +77,7 @@ export interface ApiDeps {
   hosts: HostFeed;
   meters: HostMeterSource;
   readings: HostReadingSource;
+  availability: AvailabilitySource;
   planner: ChangePlanner;
   hostEffects: HostEffectPlanner;
   calendars: ChangeCalendarSource;

@@ -25,6 +25,17 @@ const MAX_WORD_BYTES = 1024;
 
 const COMMON = { noServer: true, clientTracking: false, perMessageDeflate: false, skipUTF8Validation: true };
 
+/**
+ * Compresses watches and logs for the console: the hosts of a large fleet are megabytes that mostly repeat. Nothing is kept
+ * between messages, so that an idle watch needs no memory for it. Smaller messages would not gain from it.
+ */
+const COMPRESSION = {
+  threshold: 4_096,
+  serverNoContextTakeover: true,
+  clientNoContextTakeover: true,
+  zlibDeflateOptions: { level: 1 },
+};
+
 export class UpgradedSockets {
   readonly #channels = new WebSocketServer({
     ...COMMON,
@@ -32,7 +43,11 @@ export class UpgradedSockets {
     handleProtocols: (offered) => CHANNEL_PROTOCOLS.find((known) => offered.has(known)) ?? false,
   });
   readonly #tunnels = new WebSocketServer({ ...COMMON, maxPayload: MAX_MESSAGE_BYTES });
-  readonly #streams = new WebSocketServer({ ...COMMON, maxPayload: MAX_WORD_BYTES });
+  readonly #streams = new WebSocketServer({
+    ...COMMON,
+    maxPayload: MAX_WORD_BYTES,
+    perMessageDeflate: COMPRESSION,
+  });
 
   /** `idleMs`: connections to a process or port without traffic are closed after this time. */
   constructor(private readonly idleMs: number) {

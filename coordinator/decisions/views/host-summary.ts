@@ -11,7 +11,10 @@ import { contactOf } from '../nodes/node-contact.js';
 import { CONNECTED } from '../nodes/status-merge.js';
 import { podFailureReason, podProgress } from '../reasons/pod-progress.js';
 
-const MOST_FAILING = 3;
+/** Failing Pods that are named, unless they have more causes. */
+const MIN_NAMED = 3;
+/** Every cause is named up to this number, because the inbox of the console has an item for each. */
+const MAX_CAUSES = 20;
 const PRESSURES: ReadonlySet<string> = new Set([
   'MemoryPressure',
   'DiskPressure',
@@ -117,8 +120,22 @@ function podFacts(pods: readonly Pod[]): Pick<HostStatus, 'pods' | 'failing'> {
   }
   return {
     pods: { total: pods.length, ready, failing: failing.length },
-    failing: failing.slice(0, MOST_FAILING),
+    failing: namedPods(failing),
   };
+}
+
+/** Returns one Pod of each cause, and then others. */
+function namedPods(failing: readonly FailingPod[]): FailingPod[] {
+  if (failing.length <= MIN_NAMED) return [...failing];
+  const first = new Map<string, FailingPod>();
+  for (const pod of failing) {
+    const cause = `${pod.namespace} ${pod.owner ?? pod.name} ${pod.reason}`;
+    if (!first.has(cause)) first.set(cause, pod);
+  }
+  const causes = new Set(first.values());
+  const others = failing.filter((pod) => !causes.has(pod));
+  const count = Math.min(MAX_CAUSES, Math.max(MIN_NAMED, causes.size));
+  return [...causes, ...others].slice(0, count);
 }
 
 function failingPod(pod: Pod, message: string): FailingPod {

@@ -1,5 +1,7 @@
 /** Recent load, link quality and condition changes of a host. Kept only in memory. */
+
 import type { KubeObject, Timestamp } from '../objects/meta.js';
+import type { HostAvailability } from './availability-types.js';
 
 /** Columns of equal length, oldest first. Null where the host reported nothing. Utilisation is in [0, 1]. */
 export interface ReadingSeries {
@@ -33,4 +35,6 @@ export interface HostReadings extends KubeObject {
   day: ReadingSeries;
   /** Oldest first, since the coordinator's start, at most 64. */
   changes: ConditionChange[];
+  /** The last week. Absent for a host that has never reported. */
+  availability?: HostAvailability;
 }

@@ -33,7 +33,7 @@ export interface HostStatus {
   unschedulable: boolean;
   taints: number;
   pods: { total: number; ready: number; failing: number };
-  /** At most three failing Pods. */
+  /** Failing Pods: one of each cause (owner and reason), at most 20, and up to three in all if they have fewer causes. */
   failing: FailingPod[];
   agentVersion: string;
   /** Expiry of the agent's newest certificate, which agents renew long before. Absent if it has none. */

@@ -14,6 +14,7 @@ const READS = [
   `GET ${FLEET}/hosts`,
   `GET ${FLEET}/hosts/n1/readings`,
   `GET ${FLEET}/hosts/n1/meters`,
+  `GET ${FLEET}/hostavailability`,
   `GET ${FLEET}/auditevents`,
   `GET ${FLEET}/joinaddress`,
   `GET ${IN_DEFAULT}/daemonsets/till/why?node=n1`,

@@ -144,3 +144,25 @@ test('a coordinator that stops ends its streams', async () => {
   await api.stop();
   await reader.closed;
 });
+
+test('a large beginning of a watch is compressed, because it mostly repeats', async (context) => {
+  const api = await startTestApi();
+  context.after(() => api.stop());
+  const data = { text: 'all hosts are alike; '.repeat(20) };
+  const names = Array.from({ length: 200 }, (_, index) => `map-${index}`);
+  await Promise.all(
+    names.map((name) => api.registry.create(configMapKind, 'default', { metadata: { name }, data })),
+  );
+  const reader = new Reader(api, WATCH, asAdmin);
+  let received = 0;
+  reader.socket.on('upgrade', ({ socket }) => {
+    socket.on('data', (chunk: Buffer) => {
+      received += chunk.length;
+    });
+  });
+  await until(() => reader.body.includes('initial-events-end'), { ...LIMITS, what: 'the beginning' });
+  assert.match(reader.socket.extensions, /permessage-deflate/);
+  assert.ok(received * 4 < reader.body.length, `${received} bytes for ${reader.body.length}`);
+  reader.socket.close();
+  await reader.closed;
+});

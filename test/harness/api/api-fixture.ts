@@ -71,6 +71,7 @@ const NO_HOSTS: HostFeed = {
   watch: async () => ({ first: [], leave: () => undefined }),
 };
 
+const NO_TIME = { observedSeconds: 0, readySeconds: 0 };
 const NO_READINGS = { stepSeconds: 60, times: [], cpu: [], memory: [], disk: [], roundTripMs: [] };
 
 const NO_DAEMON_SETS: Explainer = {
@@ -209,6 +210,7 @@ export async function startTestApi(
     hosts: NO_HOSTS,
     meters: { of: () => undefined },
     readings: { of: () => ({ recent: NO_READINGS, day: NO_READINGS, changes: [] }) },
+    availability: { fleet: async () => ({ day: NO_TIME, week: NO_TIME, groups: [] }) },
     planner: NO_PLANS,
     hostEffects: NO_EFFECTS,
     calendars: NO_CALENDARS,

@@ -82,6 +82,7 @@ const ROWS: [root: string, resource: string, namespaced: boolean, subresources?:
   ['/apis/fleet.everynode.dev/v1', 'backups', CLUSTER],
   ['/apis/fleet.everynode.dev/v1', 'coordinators', CLUSTER, 'stepdown'],
   ['/apis/fleet.everynode.dev/v1', 'coordinatortokens', CLUSTER],
+  ['/apis/fleet.everynode.dev/v1', 'hostavailability', CLUSTER],
   ['/apis/fleet.everynode.dev/v1', 'hosteffects', CLUSTER],
   ['/apis/fleet.everynode.dev/v1', 'joinaddress', CLUSTER],
   ['/apis/fleet.everynode.dev/v1', 'plan', CLUSTER],

@@ -18,6 +18,11 @@ const { siteLabelOf, summariseSites } =
 const windows = await consoleModule<typeof import('../../../console/overview/upcoming-windows.js')>(
   'overview/upcoming-windows.ts',
 );
+const { durationText, shareText, stripSpans, stripText } = await consoleModule<
+  typeof import('../../../console/availability/availability-text.js')
+>('availability/availability-text.ts');
+const notices =
+  await consoleModule<typeof import('../../../console/overview/new-notices.js')>('overview/new-notices.ts');
 const { causesOfHost, failingCause } =
   await consoleModule<typeof import('../../../console/fleet/failing-cause.js')>('fleet/failing-cause.ts');
 const { hostFilter } =
@@ -362,5 +367,100 @@ describe('the next windows', () => {
       [...windows.sitesByZone(hosts, 'site', ['tz'])].map(([zone, sites]) => [zone, [...sites]]),
       [['Europe/Berlin', ['kiel']]],
     );
+  });
+});
+
+describe('the availability of hosts', () => {
+  const share = (observedSeconds: number, readySeconds: number) => ({ observedSeconds, readySeconds });
+  test('is rounded down, so that only a fleet without an outage has 100%', () => {
+    const cases: [observed: number, ready: number, text: string | undefined][] = [
+      [0, 0, undefined],
+      [86_400, 86_400, '100%'],
+      [86_400_000, 86_399_999, '99.99%'],
+      [86_400, 86_000, '99.53%'],
+      [1_000, 989, '98.9%'],
+      [3_600, 0, '0%'],
+    ];
+    for (const [observed, ready, text] of cases) assert.equal(shareText(share(observed, ready)), text);
+  });
+
+  const week = {
+    ...{ day: share(82_800, 79_200), week: share(10 * 3600, 9 * 3600) },
+    outages: [
+      { from: '2026-11-22T02:00:00Z', to: '2026-11-22T03:00:00Z', downSeconds: 600 },
+      { from: '2026-11-22T11:00:00Z', downSeconds: 3600 },
+    ],
+    unknown: [{ from: '2026-11-22T06:00:00Z', to: '2026-11-22T07:00:00Z' }],
+  };
+  test('of a day is a strip with outages, merged outages and time without a coordinator', () => {
+    const spans = stripSpans(week, NOW, 86_400_000);
+    const at = (hours: number) => hours / 24;
+    assert.deepEqual(spans, [
+      { from: 0, to: 1, state: 'ready' },
+      { from: at(14), to: at(15), state: 'flapping' },
+      { from: at(23), to: 1, state: 'down' },
+      { from: at(18), to: at(19), state: 'unknown' },
+    ]);
+    assert.equal(stripText(week, NOW, 86_400_000), '95.6% ready in the last day, 2 outages');
+  });
+
+  test('of a new host is a strip that begins late, and a short outage is still visible', () => {
+    const fresh = {
+      ...week,
+      outages: [{ from: '2026-11-22T11:59:59Z', to: '2026-11-22T12:00:00Z', downSeconds: 1 }],
+      unknown: [],
+    };
+    const [ready, down] = stripSpans(fresh, NOW, 7 * 86_400_000);
+    assert.deepEqual(ready, { from: 1 - 10 / 168, to: 1, state: 'ready' });
+    assert.ok((down?.to ?? 0) - (down?.from ?? 0) >= 1 / 401);
+    assert.equal(stripText(fresh, NOW, 7 * 86_400_000), '90% ready in the last 7 days, 1 outage');
+  });
+
+  test('durations have two units', () => {
+    const cases = [3, 61, 7_500, 90_000].map(durationText);
+    assert.deepEqual(cases, ['3 s', '1 min', '2 h 5 min', '1 d 1 h']);
+  });
+});
+
+describe('notices of new problems', () => {
+  const offlineSite = [
+    offline('a', 'kiel', '2026-11-22T11:00:00Z'),
+    offline('b', 'kiel', '2026-11-22T11:00:00Z'),
+  ];
+  const waiting = rollout('till', { phase: 'AwaitingApproval', revision: 'r2', wave: 'canary' });
+  const keysOf = (hosts: readonly Host[], rollouts: readonly Rollout[]) =>
+    notices.noticesOf(causesOf(hosts, { rollouts })).map(({ key }) => key);
+
+  test('are for failed and waiting rollouts and for offline sites, by revision and wave', () => {
+    const paused = rollout('other', { phase: 'Paused' });
+    assert.deepEqual(keysOf([...offlineSite, failing('c', {})], [waiting, paused]), [
+      'site kiel',
+      'rollout shop/till AwaitingApproval r2 canary',
+    ]);
+    const [next] = keysOf(
+      [],
+      [rollout('till', { phase: 'AwaitingApproval', revision: 'r2', wave: 'tenth' })],
+    );
+    assert.notEqual(next, keysOf([], [waiting])[0]);
+    const [failed] = keysOf([], [rollout('till', { phase: 'Failed', revision: 'r2', wave: 'canary' })]);
+    assert.equal(failed, 'rollout shop/till Failed r2 canary');
+  });
+
+  test('are given once: not at the beginning, not while a problem lasts, and not when it flaps', () => {
+    const [site] = notices.noticesOf(causesOf(offlineSite));
+    assert.ok(site);
+    const hour = 3_600_000;
+    const first = notices.newNotices([], undefined, NOW);
+    assert.deepEqual(notices.newNotices([site], undefined, NOW).fresh, []);
+    const second = notices.newNotices([site], first.seen, NOW + 1);
+    assert.deepEqual(second.fresh, [site]);
+    const lasting = notices.newNotices([site], second.seen, NOW + hour);
+    assert.deepEqual(lasting.fresh, []);
+    const ended = notices.newNotices([], lasting.seen, NOW + hour + 1);
+    const soon = notices.newNotices([site], ended.seen, NOW + hour + notices.SAME_PROBLEM_MS);
+    assert.deepEqual(soon.fresh, []);
+    const quiet = notices.newNotices([], ended.seen, NOW + hour + 2);
+    const later = notices.newNotices([site], quiet.seen, NOW + hour + 1 + notices.SAME_PROBLEM_MS);
+    assert.deepEqual(later.fresh, [site]);
   });
 });

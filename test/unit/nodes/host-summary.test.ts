@@ -91,16 +91,39 @@ test('Pods are counted, and up to three failing Pods are named with their reason
   const pods = [
     pod('well', RUNNING),
     pod('leaving', CRASHING, SINCE),
-    ...['a', 'b', 'c', 'd'].map((name) => pod(name, CRASHING)),
+    ...['a', 'b', 'c'].map((name) => pod(name, CRASHING)),
   ];
   const { status } = hostSummary(node(READY), pods);
-  assert.deepEqual(status.pods, { total: 6, ready: 1, failing: 4 });
+  assert.deepEqual(status.pods, { total: 5, ready: 1, failing: 3 });
   assert.deepEqual(
     status.failing.map(({ name }) => name),
     ['a', 'b', 'c'],
   );
   assert.match(status.failing[0]?.message ?? '', /CrashLoopBackOff/);
   assert.equal(status.failing[0]?.reason, 'CrashLoopBackOff');
+});
+
+test('every cause of failing Pods is named, so that none is missing in the inbox', () => {
+  const ownedBy = (daemonSet: string, name: string): Pod => {
+    const failing = pod(name, CRASHING);
+    const owner = {
+      apiVersion: 'apps/v1',
+      kind: 'DaemonSet',
+      name: daemonSet,
+      uid: daemonSet,
+      controller: true,
+    };
+    return { ...failing, metadata: { ...failing.metadata, ownerReferences: [owner] } };
+  };
+  const namesOf = (pods: readonly Pod[]) =>
+    hostSummary(node(READY), pods).status.failing.map(({ name }) => name);
+  const ofTill = ['t1', 't2', 't3', 't4'].map((name) => ownedBy('till', name));
+  const others = ['a', 'b', 'c', 'd'].map((name) => ownedBy(name, name));
+  assert.deepEqual(namesOf(ofTill), ['t1', 't2', 't3']);
+  assert.deepEqual(namesOf([...ofTill, ...others]), ['t1', 'a', 'b', 'c', 'd']);
+  assert.deepEqual(namesOf([...ofTill, ownedBy('a', 'a')]), ['t1', 'a', 't2']);
+  const many = Array.from({ length: 30 }, (_, index) => ownedBy(`set-${index}`, `p${index}`));
+  assert.equal(namesOf(many).length, 20);
 });
 
 test('a failing Pod names its controller and since when it is not ready, so that hosts can be grouped by cause', () => {

@@ -1,0 +1,79 @@
+/** The state of the fleet: sites, and what needs an operator. The start page shows it, and every tab's title counts it. */
+import { useMemo, useState } from 'react';
+import {
+  type CertificateSigningRequest,
+  requestPhase,
+} from '../../shared/kube/access/certificate-signing-request.js';
+import type { DaemonJob } from '../../shared/kube/daemonjobs/daemonjob-types.js';
+import type { Host } from '../../shared/kube/fleet/host-types.js';
+import { PAST_ROLLOUT_LABEL, type Rollout } from '../../shared/kube/rollouts/rollout-types.js';
+import { JOIN_REQUESTS } from '../api/join-requests.js';
+import { useLiveList } from '../api/live-list.js';
+import { type ScopedList, useScopedList } from '../api/namespace-choice.js';
+import { stalledRollouts } from '../fleet/host-issues.js';
+import { useFleetContext } from '../fleet/issue-list.js';
+import { LabelCounts } from '../fleet/table/label-counts.js';
+import { waitsForOperator } from '../jobs/job-text.js';
+import { type Cause, fleetCauses } from './fleet-causes.js';
+import { type SiteSummary, siteLabelOf, summariseSites } from './site-summary.js';
+
+const FLEET_API = '/apis/fleet.everynode.dev/v1';
+export const HOSTS = `${FLEET_API}/hosts`;
+
+interface FleetState {
+  /** Labels that can name a site. */
+  labels: readonly string[];
+  siteLabel: string | undefined;
+  sites: readonly SiteSummary[];
+  /** Rollouts that need an operator. */
+  stalled: readonly Rollout[];
+  /** Jobs that need an operator. */
+  jobs: readonly DaemonJob[];
+  causes: readonly Cause[];
+}
+
+/** `by`: the label that the user chose for sites. */
+export function useFleetState(
+  hosts: readonly Host[],
+  rollouts: readonly Rollout[],
+  by: string | null,
+): FleetState {
+  const context = useFleetContext();
+  const [labelCounts] = useState(() => new LabelCounts());
+  const labels = useMemo(() => labelCounts.of(hosts), [labelCounts, hosts]);
+  const siteLabel = siteLabelOf(labels, by);
+  const sites = useMemo(
+    () => (siteLabel === undefined ? [] : summariseSites(hosts, siteLabel)),
+    [hosts, siteLabel],
+  );
+  const stalled = useMemo(() => stalledRollouts(rollouts), [rollouts]);
+  const pendingJoins = usePendingJoins();
+  const jobs = useWaitingJobs();
+  const causes = useMemo(
+    () => fleetCauses({ hosts, sites, siteLabel, rollouts: stalled, jobs, pendingJoins, context }),
+    [hosts, sites, siteLabel, stalled, jobs, pendingJoins, context],
+  );
+  return { labels, siteLabel, sites, stalled, jobs, causes };
+}
+
+/** Returns the rollouts that the user may see, without past ones. */
+export function usePresentRollouts(): ScopedList<Rollout> {
+  const rollouts = useScopedList<Rollout>(FLEET_API, 'rollouts');
+  const objects = useMemo(
+    () => rollouts.objects.filter(({ metadata }) => metadata.labels?.[PAST_ROLLOUT_LABEL] === undefined),
+    [rollouts.objects],
+  );
+  return { ...rollouts, objects };
+}
+
+/** Returns the number of hosts that wait for approval to join. 0 for users who may not list them. */
+function usePendingJoins(): number {
+  const { objects } = useLiveList<CertificateSigningRequest>(JOIN_REQUESTS);
+  return useMemo(() => objects.filter((each) => requestPhase(each) === 'pending').length, [objects]);
+}
+
+/** Returns the jobs that wait for an operator. None for users who may not list them. */
+function useWaitingJobs(): readonly DaemonJob[] {
+  const { objects } = useScopedList<DaemonJob>(FLEET_API, 'daemonjobs');
+  return useMemo(() => objects.filter(waitsForOperator), [objects]);
+}
