@@ -4,6 +4,7 @@ import { useIsAllowed } from '../api/access-checks.js';
 import { ConfirmDialog } from '../layout/confirm-dialog.js';
 import controls from '../layout/controls.module.css';
 import { CopyCommand } from '../layout/text/copy-command.js';
+import { translated } from '../texts/translate.js';
 import type { JobAction } from './job-writes.js';
 
 interface JobButtonsProps {
@@ -26,7 +27,7 @@ export function JobButtons({ resource, namespace, name, actions }: JobButtonsPro
     <div className={controls.row}>
       {allowed.map((action, at) => (
         <button
-          key={action.label}
+          key={translated(action.label)}
           type="button"
           className={controls.button}
           data-danger={action.verb === 'delete' || undefined}
@@ -39,7 +40,7 @@ export function JobButtons({ resource, namespace, name, actions }: JobButtonsPro
       {selected && (
         <ConfirmDialog
           question={{
-            title: `${selected.label}: ${name}?`,
+            title: `${translated(selected.label)}: ${name}?`,
             text: (
               <>
                 <p>{selected.consequence}</p>

@@ -4,6 +4,7 @@ import { useLiveList } from '../api/live-list.js';
 import { TableCard } from '../layout/list-table.js';
 import table from '../layout/table.module.css';
 import { RelativeTime } from '../layout/time/relative-time.js';
+import { counted, t } from '../texts/translate.js';
 
 const MAX_ITEMS = 50;
 
@@ -15,8 +16,8 @@ export function EventList({ about, namespace }: { about: string; namespace?: str
   if (phase === 'refused') return null;
   return (
     <TableCard label="Events">
-      <h2>Events</h2>
-      {phase === 'live' && events.length === 0 && <p>No Events in the last hour.</p>}
+      <h2>{t('Events')}</h2>
+      {phase === 'live' && events.length === 0 && <p>{t('No Events in the last hour.')}</p>}
       <table className={`${table.table} ${table.details}`}>
         <tbody>
           {events.map((event) => (
@@ -27,7 +28,7 @@ export function EventList({ about, namespace }: { about: string; namespace?: str
               <th scope="row">{event.reason}</th>
               <td data-long>
                 {event.message}
-                {(event.count ?? 1) > 1 && ` (${event.count} times)`}
+                {(event.count ?? 1) > 1 && ` ${counted('({{count}} times)', event.count ?? 1)}`}
               </td>
             </tr>
           ))}

@@ -2,6 +2,7 @@
 import { type FormEvent, lazy, Suspense, useCallback, useState } from 'react';
 import controls from '../layout/controls.module.css';
 import { CopyCommand } from '../layout/text/copy-command.js';
+import { t } from '../texts/translate.js';
 import { splitCommand } from './split-command.js';
 
 const Terminal = lazy(async () => ({ default: (await import('./terminal.js')).Terminal }));
@@ -40,12 +41,12 @@ export function PodTerminal({ namespace, pod, containers }: PodTerminalProps) {
   }, []);
   const isRunning = phase === 'opening' || phase === 'open';
   return (
-    <section className={controls.card} aria-label="Terminal">
-      <h2>Terminal</h2>
-      {containers.length === 0 && !isRunning && <p>No container is running.</p>}
+    <section className={controls.card} aria-label={t('Terminal')}>
+      <h2>{t('Terminal')}</h2>
+      {containers.length === 0 && !isRunning && <p>{t('No container is running.')}</p>}
       <form className={controls.row} onSubmit={open}>
         <label>
-          In{' '}
+          {t('In')}{' '}
           <select
             className={controls.input}
             value={container}
@@ -58,7 +59,7 @@ export function PodTerminal({ namespace, pod, containers }: PodTerminalProps) {
           </select>
         </label>
         <label>
-          run{' '}
+          {t('run')}{' '}
           <input
             className={controls.input}
             value={command}
@@ -73,9 +74,9 @@ export function PodTerminal({ namespace, pod, containers }: PodTerminalProps) {
             key="end"
             type="button"
             className={controls.button}
-            onClick={() => ended('Disconnected.', true)}
+            onClick={() => ended(t('Disconnected.'), true)}
           >
-            Disconnect
+            {t('Disconnect')}
           </button>
         ) : (
           <button
@@ -84,18 +85,20 @@ export function PodTerminal({ namespace, pod, containers }: PodTerminalProps) {
             className={controls.button}
             disabled={containers.length === 0 || words.length === 0}
           >
-            {phase === 'closed' ? 'Open a terminal' : 'Open another'}
+            {phase === 'closed' ? t('Open a terminal') : t('Open another')}
           </button>
         )}
       </form>
       <p role="status">
-        {phase === 'opening' && 'Opening…'}
+        {phase === 'opening' && t('Opening…')}
         {phase === 'open' &&
-          `Connected to ${container}. Ctrl-C is sent to the command; Shift-Tab leaves the terminal.`}
+          t('Connected to {{container}}. Ctrl-C is sent to the command; Shift-Tab leaves the terminal.', {
+            container,
+          })}
         {!isRunning && outcome}
       </p>
       {phase !== 'closed' && phase !== 'refused' && (
-        <Suspense fallback={<p role="status">Loading the terminal…</p>}>
+        <Suspense fallback={<p role="status">{t('Loading the terminal…')}</p>}>
           <Terminal
             key={count}
             target={{ namespace, pod, container, command: words }}
