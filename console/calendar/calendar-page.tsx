@@ -67,7 +67,7 @@ export function CalendarPage() {
           <ul className={classes.legend} aria-label={t('Colours')}>
             {(Object.keys(SPAN_LABELS) as SpanKind[]).map((kind) => (
               <li key={kind}>
-                <span className={classes.swatch} data-kind={kind} /> {SPAN_LABELS[kind]}
+                <span className={classes.swatch} data-kind={kind} /> {translated(SPAN_LABELS[kind])}
               </li>
             ))}
           </ul>

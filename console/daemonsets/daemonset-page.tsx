@@ -15,6 +15,7 @@ import { imagesText, shortImage } from '../layout/text/image-text.js';
 import { ScrolledText } from '../layout/text/scrolled-text.js';
 import { useUrlQuery } from '../layout/use-url-query.js';
 import { EventList } from '../pods/event-list.js';
+import { t } from '../texts/translate.js';
 import { DaemonSetOverrides } from './daemonset-overrides.js';
 import classes from './daemonset-page.module.css';
 import { DaemonSetValues } from './daemonset-values.js';
@@ -45,7 +46,7 @@ export function DaemonSetPage() {
         <Link href="/daemonsets">DaemonSets</Link> / {namespace}
       </p>
       <h1>{name}</h1>
-      {phase === 'loading' && <p role="status">Loading…</p>}
+      {phase === 'loading' && <p role="status">{t('Loading…')}</p>}
       {phase === 'refused' && <p role="alert">{error?.message}</p>}
       {phase === 'live' && !daemonSet && <p>This DaemonSet does not exist.</p>}
       {daemonSet && (
@@ -157,7 +158,7 @@ function Manifest({ daemonSet }: { daemonSet: DaemonSet }) {
           <ScrolledText label="Manifest as YAML" text={manifestText(daemonSet)} />
           {mayEdit && (
             <button type="button" className={controls.button} onClick={() => setQuery('edit', 'manifest')}>
-              Edit manifest
+              {t('Edit manifest')}
             </button>
           )}
           <CopyCommand text={`kubectl -n ${namespace} get daemonset ${name} -o yaml`} />

@@ -8,6 +8,7 @@ import controls from '../layout/controls.module.css';
 import { CopyCommand } from '../layout/text/copy-command.js';
 import { TextDiff } from '../layout/text/text-diff.js';
 import { useUnsavedEdit } from '../layout/unsaved-edits.js';
+import { t } from '../texts/translate.js';
 import { ConflictChoice } from './manifest-conflict.js';
 import classes from './manifest-editor.module.css';
 import { manifestText } from './manifest-text.js';
@@ -94,7 +95,7 @@ function Actions({ act, plan, canPreview, onPreview, onAct, onLeave }: ActionsPr
         disabled={!canPreview}
         onClick={onPreview}
       >
-        Preview changes
+        {t('Preview changes')}
       </button>
       {plan?.refused.length === 0 && (
         <button type="button" className={controls.button} data-main onClick={onAct}>
@@ -102,7 +103,7 @@ function Actions({ act, plan, canPreview, onPreview, onAct, onLeave }: ActionsPr
         </button>
       )}
       <button type="button" className={controls.button} onClick={onLeave}>
-        Discard changes
+        {t('Discard changes')}
       </button>
     </div>
   );

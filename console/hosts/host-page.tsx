@@ -10,6 +10,7 @@ import { PageShell } from '../layout/shell/page-shell.js';
 import { CopyCommand } from '../layout/text/copy-command.js';
 import { HostTimes } from '../layout/time/host-times.js';
 import { EventList } from '../pods/event-list.js';
+import { t } from '../texts/translate.js';
 import { HostValueTable } from '../values/host-value-table.js';
 import { DaemonSetReasons } from './daemonset-reasons.js';
 import { Conditions } from './host-conditions.js';
@@ -36,7 +37,7 @@ export function HostPage() {
         <Link href="/hosts">Hosts</Link>
       </p>
       {!(node && isKnown) && <h1>{name}</h1>}
-      {(nodes.phase === 'loading' || !isKnown) && <p role="status">Loading…</p>}
+      {(nodes.phase === 'loading' || !isKnown) && <p role="status">{t('Loading…')}</p>}
       {nodes.phase === 'refused' && <p role="alert">You are not allowed to read this host.</p>}
       {nodes.phase === 'live' && !node && <p>This host does not exist. It may have been removed.</p>}
       {node && isKnown && (

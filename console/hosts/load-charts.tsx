@@ -8,6 +8,7 @@ import controls from '../layout/controls.module.css';
 import { shortImage } from '../layout/text/image-text.js';
 import { useHostZone } from '../layout/time/host-times.js';
 import { useUrlQuery } from '../layout/use-url-query.js';
+import { t } from '../texts/translate.js';
 import { offlineSpans } from './condition-intervals.js';
 
 const LineChart = lazy(async () => ({ default: (await import('../charts/line-chart.js')).LineChart }));
@@ -52,7 +53,7 @@ export function LoadCharts({ readings, node, pods }: LoadChartsProps) {
           </button>
         ))}
       </div>
-      {!series && <p role="status">Loading…</p>}
+      {!series && <p role="status">{t('Loading…')}</p>}
       {series && series.times.length === 0 && (
         <p>
           No data yet. Hosts report their load about once a minute. The coordinator keeps it only in memory.

@@ -27,14 +27,14 @@ export function JobButtons({ resource, namespace, name, actions }: JobButtonsPro
     <div className={controls.row}>
       {allowed.map((action, at) => (
         <button
-          key={translated(action.label)}
+          key={action.label}
           type="button"
           className={controls.button}
           data-danger={action.verb === 'delete' || undefined}
           data-main={(at === 0 && action.isMain) || undefined}
           onClick={() => setSelected(action)}
         >
-          {action.label}
+          {translated(action.label)}
         </button>
       ))}
       {selected && (

@@ -20,8 +20,8 @@ export function ListTable({ label, columns, wraps = false, children }: ListTable
         <thead>
           <tr>
             {columns.map((name) => (
-              <th key={translated(name)} scope="col">
-                {name}
+              <th key={name} scope="col">
+                {translated(name)}
               </th>
             ))}
           </tr>

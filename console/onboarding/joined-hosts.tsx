@@ -7,7 +7,7 @@ import { useLiveList } from '../api/live-list.js';
 import { ListTable } from '../layout/list-table.js';
 import { NotAllowed } from '../layout/not-allowed.js';
 import { RelativeTime } from '../layout/time/relative-time.js';
-import { counted, t } from '../texts/translate.js';
+import { counted, t, translated } from '../texts/translate.js';
 import classes from './onboarding.module.css';
 
 const HOSTS = '/apis/fleet.everynode.dev/v1/hosts';
@@ -48,7 +48,7 @@ export function JoinedHosts() {
                 <Link href={`/hosts/${metadata.name}`}>{metadata.name}</Link>
               </th>
               <td>{metadata.creationTimestamp && <RelativeTime at={metadata.creationTimestamp} />}</td>
-              <td>{status.state}</td>
+              <td>{translated(status.state)}</td>
               <td>{ownLabels(metadata.labels)}</td>
             </tr>
           ))}

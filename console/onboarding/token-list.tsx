@@ -15,7 +15,7 @@ import controls from '../layout/controls.module.css';
 import { ListTable } from '../layout/list-table.js';
 import { CopyCommand } from '../layout/text/copy-command.js';
 import { RelativeTime } from '../layout/time/relative-time.js';
-import { t } from '../texts/translate.js';
+import { t, translated } from '../texts/translate.js';
 import { TOKENS } from './create-join-token.js';
 import classes from './onboarding.module.css';
 
@@ -38,8 +38,8 @@ export function TokenList() {
               <th scope="row">
                 <code>{token.id}</code>
               </th>
-              <td>{token.expires ? <RelativeTime at={token.expires} /> : 'never'}</td>
-              <td>{USES[token.uses]}</td>
+              <td>{token.expires ? <RelativeTime at={token.expires} /> : t('never')}</td>
+              <td>{translated(USES[token.uses])}</td>
               <td>{token.nodes === '*' ? 'any' : token.nodes}</td>
               <td>{token.description}</td>
               <td>

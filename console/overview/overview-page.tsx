@@ -18,6 +18,7 @@ import { waitsForOperator } from '../jobs/job-text.js';
 import { NotAllowed } from '../layout/not-allowed.js';
 import { PageShell } from '../layout/shell/page-shell.js';
 import { useUrlQuery } from '../layout/use-url-query.js';
+import { t } from '../texts/translate.js';
 import { ActiveRollouts } from './active-rollouts.js';
 import { fleetCauses } from './fleet-causes.js';
 import { FleetHeadline } from './fleet-headline.js';
@@ -45,7 +46,7 @@ export function OverviewPage() {
   if (shown.length === 0 && (hosts.phase !== 'live' || hosts.objects.length > 0)) {
     return (
       <PageShell title="Overview">
-        <h1>Overview</h1>
+        <h1>{t('Overview')}</h1>
         <p role="status">Loading the fleet…</p>
       </PageShell>
     );
@@ -75,7 +76,7 @@ function FleetOverview({ hosts, rollouts }: { hosts: readonly Host[]; rollouts: 
   const urgent = causes.filter(({ tone }) => tone !== 'over').length;
   return (
     <PageShell title={urgent > 0 ? `(${urgent}) Overview` : 'Overview'}>
-      <h1>Overview</h1>
+      <h1>{t('Overview')}</h1>
       <FleetHeadline
         status={fleetSentence(counts, sites, stalled, jobs.length)}
         counts={counts}
@@ -119,7 +120,7 @@ interface WithoutHostsProps {
 function WithoutHosts({ rollouts, namespace }: WithoutHostsProps) {
   return (
     <PageShell title="Overview">
-      <h1>Overview</h1>
+      <h1>{t('Overview')}</h1>
       <NamespaceOverview rollouts={rollouts} namespace={namespace} />
       <NotAllowed what="hosts" resource="hosts.fleet.everynode.dev" />
     </PageShell>

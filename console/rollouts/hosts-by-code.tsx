@@ -5,6 +5,7 @@ import type { Rollout } from '../../shared/kube/rollouts/rollout-types.js';
 import { useApiResource } from '../api/use-api-resource.js';
 import controls from '../layout/controls.module.css';
 import { codeWords } from '../layout/status/reason-status.js';
+import { t } from '../texts/translate.js';
 import { actionsOfHost, rolloutPath } from './rollout-actions.js';
 import { RolloutButtons } from './rollout-buttons.js';
 
@@ -57,7 +58,7 @@ function Hosts({ rollout, code, count }: CodeProps) {
   const path = `${rolloutPath(namespace, name)}/hosts?code=${code}&limit=100`;
   const { answer, problem } = useApiResource<RolloutHosts>(path, String(count));
   if (problem) return <p role="alert">{problem}</p>;
-  if (!answer) return <p role="status">Loading…</p>;
+  if (!answer) return <p role="status">{t('Loading…')}</p>;
   return (
     <ul>
       {answer.hosts.map(({ node, sentence }) => (

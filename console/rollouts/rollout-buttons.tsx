@@ -6,6 +6,7 @@ import { ConfirmDialog } from '../layout/confirm-dialog.js';
 import controls from '../layout/controls.module.css';
 import { CopyCommand } from '../layout/text/copy-command.js';
 import { useUrlQuery } from '../layout/use-url-query.js';
+import { translated } from '../texts/translate.js';
 import { type RolloutAction, rolloutActionCommand, sendRolloutAction } from './rollout-actions.js';
 
 const STEER = { verb: 'patch', group: 'fleet.everynode.dev', resource: 'rollouts' } as const;
@@ -47,13 +48,13 @@ export function RolloutButtons({ rollout, actions, isAddressed = false }: Rollou
           {...(action.verb === 'approve' ? { 'data-main': true } : {})}
           onClick={() => setSelected(action)}
         >
-          {action.label}
+          {translated(action.label)}
         </button>
       ))}
       {selected && (
         <ConfirmDialog
           question={{
-            title: `${selected.label}?`,
+            title: `${translated(selected.label)}?`,
             text: (
               <>
                 <p>{selected.consequence}</p>

@@ -16,6 +16,7 @@ import { StatusBadge } from '../layout/status/status-badge.js';
 import table from '../layout/table.module.css';
 import { CopyCommand } from '../layout/text/copy-command.js';
 import { RelativeTime } from '../layout/time/relative-time.js';
+import { t } from '../texts/translate.js';
 import { FailedHostLogs } from './failed-host-logs.js';
 import { HostsByCode } from './hosts-by-code.js';
 import { NextWindows } from './next-windows.js';
@@ -37,7 +38,7 @@ export function RolloutPage() {
         <Link href="/rollouts">Rollouts</Link> / {namespace}
       </p>
       <h1>{name}</h1>
-      {phase === 'loading' && <p role="status">Loading…</p>}
+      {phase === 'loading' && <p role="status">{t('Loading…')}</p>}
       {phase === 'refused' && <p role="alert">{error?.message}</p>}
       {phase === 'live' && !rollout && <p>There is no rollout of this DaemonSet.</p>}
       {rollout && !rollout.status && <p>The controller has not processed it yet.</p>}

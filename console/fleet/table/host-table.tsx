@@ -10,6 +10,7 @@ import { hostStatus } from '../../layout/status/object-status.js';
 import { StatusBadge } from '../../layout/status/status-badge.js';
 import { RelativeTime } from '../../layout/time/relative-time.js';
 import { useFrozenValue } from '../../layout/use-frozen-value.js';
+import { translated } from '../../texts/translate.js';
 import { type HostColumn, type Sort, toggledSort } from './host-columns.js';
 import { HostSorting } from './host-sorting.js';
 import classes from './host-table.module.css';
@@ -74,7 +75,7 @@ export function HostTable({ hosts, columns, sort, onSort, selected, onSelect }: 
             {columns.map(({ id, name }) => (
               <th key={id} scope="col" aria-sort={ariaSort(sort, id)}>
                 <button type="button" onClick={() => onSort(toggledSort(sort, id))}>
-                  {name}
+                  {translated(name)}
                 </button>
               </th>
             ))}

@@ -20,9 +20,12 @@ export function UserMenu() {
       <p className={classes.name} title={t('Signed in as')}>
         {userName()}
       </p>
-      <Choice label="Theme" choices={THEMES} value={theme} onChoose={setTheme} />
-      <Choice label="Rows" choices={DENSITIES} value={density} onChoose={setDensity} />
-      <LanguageChoice />
+      <details className={classes.settings}>
+        <summary>{t('Settings')}</summary>
+        <Choice label="Theme" choices={THEMES} value={theme} onChoose={setTheme} />
+        <Choice label="Rows" choices={DENSITIES} value={density} onChoose={setDensity} />
+        <LanguageChoice />
+      </details>
       {isSignedInByCertificate() ? (
         <p className={classes.certified}>
           {t('Signed in by client certificate. Close the browser to sign out.')}

@@ -69,6 +69,8 @@ export const CHINESE: Catalogue = {
   'Next or previous control': '下一个或上一个控件',
   'Close the dialog': '关闭对话框',
   'Single-key shortcuts (?, /, g …)': '单键快捷键(?、/、g …)',
+  Settings: '设置',
+  'A new DaemonSet': '新建 DaemonSet',
 
   Healthy: '健康',
   Offline: '离线',
@@ -179,6 +181,7 @@ export const CHINESE: Catalogue = {
   'The coordinator rejected the token.': '协调器拒绝了该令牌。',
   'The changes on this page are not saved. Leave the page and discard them?':
     '此页的更改尚未保存。要放弃更改并离开吗？',
+  NotReady: '未就绪',
 
   Cancel: '取消',
   Close: '关闭',
@@ -260,6 +263,9 @@ export const CHINESE: Catalogue = {
   'Save view': '保存视图',
   'Why (needed)': '原因（必填）',
   'Why (optional, visible to others)': '原因（可选，他人可见）',
+  'Edit manifest': '编辑清单',
+  Label: '标签',
+  Taint: '污点',
 
   Name: '名称',
   State: '状态',
@@ -399,6 +405,24 @@ export const CHINESE: Catalogue = {
   'in the time zone of each host': '按各主机的时区',
   'Local time of the host: <time/> ({{zone}}).': '主机当地时间：<time/>（{{zone}}）。',
   'Show times in the host’s time zone': '以主机时区显示时间',
+  Issue: '问题',
+  Agent: '代理',
+  'Pods ready': '就绪 Pod',
+  Scheduling: '调度',
+  'Certificate ends': '证书到期',
+  DaemonSet: 'DaemonSet',
+  Progress: '进度',
+  'any number': '不限',
+  one: '一台',
+  'used up': '已用完',
+  never: '永不',
+
+  'It applies to no DaemonSet.': '不适用于任何 DaemonSet。',
+  'Applies to {{names}}.': '适用于 {{names}}。',
+  'at any time: no RolloutPolicy applies': '任何时间：没有适用的 RolloutPolicy',
+  'no retry': '不重试',
+  'With a client certificate in the browser no token is needed.': '浏览器中有客户端证书时无需令牌。',
+  'The token of your kubeconfig: <command/> shows it.': 'kubeconfig 中的令牌：用 <command/> 查看。',
 
   '{{count}} hosts_other': '{{count}} 台主机',
   '{{count}} times in total_other': '共 {{count}} 个时段',
@@ -406,4 +430,8 @@ export const CHINESE: Catalogue = {
   '{{count}} Pods stop_other': '停止 {{count}} 个 Pod',
   '({{count}} times)_other': '（{{count}} 次）',
   '{{number}} records_other': '{{number}} 条记录',
+  '{{count}} hosts in the fleet, {{since}} joined since you opened this page._other':
+    '共 {{count}} 台主机，打开此页后加入 {{since}} 台。',
+  'up to {{count}} more attempts_other': '最多再尝试 {{count}} 次',
+  '{{count}} of {{hosts}} match._other': '{{hosts}}中有 {{count}} 台匹配。',
 };

@@ -71,6 +71,8 @@ export const NAVIGATION = [
   'Next or previous control',
   'Close the dialog',
   'Single-key shortcuts (?, /, g …)',
+  'Settings',
+  'A new DaemonSet',
 ] as const;
 
 /** States of objects; loading, empty and failed lists. */
@@ -181,6 +183,7 @@ export const STATES = [
   'Your session has ended. After signing in, this page is shown again.',
   'The coordinator rejected the token.',
   'The changes on this page are not saved. Leave the page and discard them?',
+  'NotReady',
 ] as const;
 
 /** Buttons and questions before an action. */
@@ -265,6 +268,9 @@ export const ACTIONS = [
   'Save view',
   'Why (needed)',
   'Why (optional, visible to others)',
+  'Edit manifest',
+  'Label',
+  'Taint',
 ] as const;
 
 /** Headings, columns, names of fields and short texts next to them. */
@@ -407,4 +413,15 @@ export const HEADINGS = [
   'in the time zone of each host',
   'Local time of the host: <time/> ({{zone}}).',
   'Show times in the host’s time zone',
+  'Issue',
+  'Agent',
+  'Pods ready',
+  'Scheduling',
+  'Certificate ends',
+  'DaemonSet',
+  'Progress',
+  'any number',
+  'one',
+  'used up',
+  'never',
 ] as const;

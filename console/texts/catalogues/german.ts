@@ -69,6 +69,8 @@ export const GERMAN: Catalogue = {
   'Next or previous control': 'Nächstes oder voriges Element',
   'Close the dialog': 'Dialog schließen',
   'Single-key shortcuts (?, /, g …)': 'Kürzel mit einer Taste (?, /, g …)',
+  Settings: 'Einstellungen',
+  'A new DaemonSet': 'Ein neues DaemonSet',
 
   Healthy: 'Gesund',
   Offline: 'Offline',
@@ -182,6 +184,7 @@ export const GERMAN: Catalogue = {
   'The coordinator rejected the token.': 'Der Koordinator hat das Token abgelehnt.',
   'The changes on this page are not saved. Leave the page and discard them?':
     'Die Änderungen auf dieser Seite sind nicht gespeichert. Seite verlassen und verwerfen?',
+  NotReady: 'Nicht bereit',
 
   Cancel: 'Abbrechen',
   Close: 'Schließen',
@@ -263,6 +266,9 @@ export const GERMAN: Catalogue = {
   'Save view': 'Ansicht speichern',
   'Why (needed)': 'Grund (nötig)',
   'Why (optional, visible to others)': 'Grund (freiwillig, für andere sichtbar)',
+  'Edit manifest': 'Manifest bearbeiten',
+  Label: 'Label',
+  Taint: 'Taint',
 
   Name: 'Name',
   State: 'Zustand',
@@ -402,6 +408,25 @@ export const GERMAN: Catalogue = {
   'in the time zone of each host': 'in der Zeitzone jedes Hosts',
   'Local time of the host: <time/> ({{zone}}).': 'Ortszeit des Hosts: <time/> ({{zone}}).',
   'Show times in the host’s time zone': 'Zeiten in der Zeitzone des Hosts zeigen',
+  Issue: 'Problem',
+  Agent: 'Agent',
+  'Pods ready': 'Pods bereit',
+  Scheduling: 'Einplanung',
+  'Certificate ends': 'Zertifikat bis',
+  DaemonSet: 'DaemonSet',
+  Progress: 'Fortschritt',
+  'any number': 'beliebig viele',
+  one: 'einer',
+  'used up': 'aufgebraucht',
+  never: 'nie',
+
+  'It applies to no DaemonSet.': 'Sie gilt für kein DaemonSet.',
+  'Applies to {{names}}.': 'Gilt für {{names}}.',
+  'at any time: no RolloutPolicy applies': 'jederzeit: keine RolloutPolicy gilt',
+  'no retry': 'keine Wiederholung',
+  'With a client certificate in the browser no token is needed.':
+    'Mit einem Client-Zertifikat im Browser ist kein Token nötig.',
+  'The token of your kubeconfig: <command/> shows it.': 'Das Token Ihrer kubeconfig: <command/> zeigt es.',
 
   '{{count}} hosts_one': '{{count}} Host',
   '{{count}} hosts_other': '{{count}} Hosts',
@@ -415,4 +440,12 @@ export const GERMAN: Catalogue = {
   '({{count}} times)_other': '({{count}}-mal)',
   '{{number}} records_one': '{{number}} Eintrag',
   '{{number}} records_other': '{{number}} Einträge',
+  '{{count}} hosts in the fleet, {{since}} joined since you opened this page._one':
+    '{{count}} Host in der Flotte, {{since}} beigetreten, seit Sie diese Seite geöffnet haben.',
+  '{{count}} hosts in the fleet, {{since}} joined since you opened this page._other':
+    '{{count}} Hosts in der Flotte, {{since}} beigetreten, seit Sie diese Seite geöffnet haben.',
+  'up to {{count}} more attempts_one': 'bis zu {{count}} weiterer Versuch',
+  'up to {{count}} more attempts_other': 'bis zu {{count}} weitere Versuche',
+  '{{count}} of {{hosts}} match._one': '{{count}} von {{hosts}} passt.',
+  '{{count}} of {{hosts}} match._other': '{{count}} von {{hosts}} passen.',
 };

@@ -70,6 +70,8 @@ export const INDONESIAN: Catalogue = {
   'Next or previous control': 'Kontrol berikut atau sebelumnya',
   'Close the dialog': 'Tutup dialog',
   'Single-key shortcuts (?, /, g …)': 'Pintasan satu tombol (?, /, g …)',
+  Settings: 'Pengaturan',
+  'A new DaemonSet': 'DaemonSet baru',
 
   Healthy: 'Sehat',
   Offline: 'Luring',
@@ -183,6 +185,7 @@ export const INDONESIAN: Catalogue = {
   'The coordinator rejected the token.': 'Koordinator menolak token.',
   'The changes on this page are not saved. Leave the page and discard them?':
     'Perubahan di halaman ini belum disimpan. Tinggalkan halaman dan buang?',
+  NotReady: 'Belum siap',
 
   Cancel: 'Batal',
   Close: 'Tutup',
@@ -264,6 +267,9 @@ export const INDONESIAN: Catalogue = {
   'Save view': 'Simpan tampilan',
   'Why (needed)': 'Alasan (wajib)',
   'Why (optional, visible to others)': 'Alasan (opsional, terlihat oleh orang lain)',
+  'Edit manifest': 'Ubah manifest',
+  Label: 'Label',
+  Taint: 'Taint',
 
   Name: 'Nama',
   State: 'Status',
@@ -403,6 +409,25 @@ export const INDONESIAN: Catalogue = {
   'in the time zone of each host': 'dalam zona waktu tiap host',
   'Local time of the host: <time/> ({{zone}}).': 'Waktu lokal host: <time/> ({{zone}}).',
   'Show times in the host’s time zone': 'Tampilkan waktu dalam zona waktu host',
+  Issue: 'Masalah',
+  Agent: 'Agen',
+  'Pods ready': 'Pod siap',
+  Scheduling: 'Penjadwalan',
+  'Certificate ends': 'Sertifikat berakhir',
+  DaemonSet: 'DaemonSet',
+  Progress: 'Kemajuan',
+  'any number': 'berapa pun',
+  one: 'satu',
+  'used up': 'habis',
+  never: 'tidak pernah',
+
+  'It applies to no DaemonSet.': 'Tidak berlaku untuk DaemonSet mana pun.',
+  'Applies to {{names}}.': 'Berlaku untuk {{names}}.',
+  'at any time: no RolloutPolicy applies': 'kapan saja: tidak ada RolloutPolicy yang berlaku',
+  'no retry': 'tanpa percobaan ulang',
+  'With a client certificate in the browser no token is needed.':
+    'Dengan sertifikat klien di peramban, token tidak diperlukan.',
+  'The token of your kubeconfig: <command/> shows it.': 'Token kubeconfig Anda: <command/> menampilkannya.',
 
   '{{count}} hosts_other': '{{count}} host',
   '{{count}} times in total_other': '{{count}} waktu seluruhnya',
@@ -410,4 +435,8 @@ export const INDONESIAN: Catalogue = {
   '{{count}} Pods stop_other': '{{count}} Pod berhenti',
   '({{count}} times)_other': '({{count}} kali)',
   '{{number}} records_other': '{{number}} rekaman',
+  '{{count}} hosts in the fleet, {{since}} joined since you opened this page._other':
+    '{{count}} host di armada, {{since}} bergabung sejak Anda membuka halaman ini.',
+  'up to {{count}} more attempts_other': 'hingga {{count}} percobaan lagi',
+  '{{count}} of {{hosts}} match._other': '{{count}} dari {{hosts}} cocok.',
 };

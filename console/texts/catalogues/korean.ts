@@ -69,6 +69,8 @@ export const KOREAN: Catalogue = {
   'Next or previous control': '다음 또는 이전 항목',
   'Close the dialog': '대화 상자 닫기',
   'Single-key shortcuts (?, /, g …)': '한 글자 단축키(?, /, g …)',
+  Settings: '설정',
+  'A new DaemonSet': '새 DaemonSet',
 
   Healthy: '정상',
   Offline: '오프라인',
@@ -182,6 +184,7 @@ export const KOREAN: Catalogue = {
   'The coordinator rejected the token.': '코디네이터가 토큰을 거부했습니다.',
   'The changes on this page are not saved. Leave the page and discard them?':
     '이 페이지의 변경 사항이 저장되지 않았습니다. 버리고 나가시겠습니까?',
+  NotReady: '준비되지 않음',
 
   Cancel: '취소',
   Close: '닫기',
@@ -263,6 +266,9 @@ export const KOREAN: Catalogue = {
   'Save view': '보기 저장',
   'Why (needed)': '이유(필수)',
   'Why (optional, visible to others)': '이유(선택, 다른 사용자에게 표시됨)',
+  'Edit manifest': '매니페스트 편집',
+  Label: '레이블',
+  Taint: '테인트',
 
   Name: '이름',
   State: '상태',
@@ -402,6 +408,25 @@ export const KOREAN: Catalogue = {
   'in the time zone of each host': '각 호스트의 시간대 기준',
   'Local time of the host: <time/> ({{zone}}).': '호스트 현지 시간: <time/>({{zone}}).',
   'Show times in the host’s time zone': '호스트 시간대로 표시',
+  Issue: '문제',
+  Agent: '에이전트',
+  'Pods ready': '준비된 파드',
+  Scheduling: '스케줄링',
+  'Certificate ends': '인증서 만료',
+  DaemonSet: 'DaemonSet',
+  Progress: '진행',
+  'any number': '제한 없음',
+  one: '하나',
+  'used up': '소진됨',
+  never: '없음',
+
+  'It applies to no DaemonSet.': '적용되는 DaemonSet이 없습니다.',
+  'Applies to {{names}}.': '{{names}}에 적용됩니다.',
+  'at any time: no RolloutPolicy applies': '언제든지: 적용되는 RolloutPolicy 없음',
+  'no retry': '재시도 없음',
+  'With a client certificate in the browser no token is needed.':
+    '브라우저에 클라이언트 인증서가 있으면 토큰이 필요 없습니다.',
+  'The token of your kubeconfig: <command/> shows it.': 'kubeconfig의 토큰: <command/>로 확인합니다.',
 
   '{{count}} hosts_other': '호스트 {{count}}개',
   '{{count}} times in total_other': '총 {{count}}회',
@@ -409,4 +434,8 @@ export const KOREAN: Catalogue = {
   '{{count}} Pods stop_other': '파드 {{count}}개 중지',
   '({{count}} times)_other': '({{count}}회)',
   '{{number}} records_other': '레코드 {{number}}개',
+  '{{count}} hosts in the fleet, {{since}} joined since you opened this page._other':
+    '플릿에 호스트 {{count}}개, 이 페이지를 연 후 {{since}}개 참여.',
+  'up to {{count}} more attempts_other': '최대 {{count}}회 추가 시도',
+  '{{count}} of {{hosts}} match._other': '{{hosts}} 중 {{count}}개 일치.',
 };
