@@ -48,8 +48,8 @@ export function CronJobPage() {
       <ListState {...{ phase, error }} what={`CronDaemonJobs of ${namespace}`} isEmpty={!cron}>
         <p>
           <RichText
-            text="There is no CronDaemonJob with this name: <link>all jobs</link>"
-            parts={{ link: <Link href="/jobs" /> }}
+            text="There is no CronDaemonJob with this name: <to>all jobs</to>"
+            parts={{ to: <Link href="/jobs" /> }}
           />
         </p>
       </ListState>

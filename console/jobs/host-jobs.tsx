@@ -57,9 +57,9 @@ export function HostJobs({ node, version }: { node: string; version: string }) {
       {answer.more > 0 && (
         <p className={controls.dim}>
           <RichText
-            text="and {{more}} older jobs: <link>all jobs</link>"
+            text="and {{more}} older jobs: <to>all jobs</to>"
             values={{ more: answer.more }}
-            parts={{ link: <Link href="/jobs" /> }}
+            parts={{ to: <Link href="/jobs" /> }}
           />
         </p>
       )}

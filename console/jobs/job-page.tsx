@@ -38,8 +38,8 @@ export function JobPage() {
       <ListState {...{ phase, error }} what={`DaemonJobs of ${namespace}`} isEmpty={!job}>
         <p>
           <RichText
-            text="There is no DaemonJob with this name. Its time to live may be over: <link>all jobs</link>"
-            parts={{ link: <Link href="/jobs" /> }}
+            text="There is no DaemonJob with this name. Its time to live may be over: <to>all jobs</to>"
+            parts={{ to: <Link href="/jobs" /> }}
           />
         </p>
       </ListState>

@@ -39,11 +39,11 @@ function NamedPolicy({ namespace, name }: { namespace: string; name: string }) {
     <RichText
       text={
         (policy.spec.waves?.length ?? 0) > 0
-          ? '{{when}} of <policy/>, wave by wave, see the <link>Schedule</link>'
-          : '{{when}} of <policy/>, see the <link>Schedule</link>'
+          ? '{{when}} of <policy/>, wave by wave, see the <to>Schedule</to>'
+          : '{{when}} of <policy/>, see the <to>Schedule</to>'
       }
       values={{ when: policyText(policy) }}
-      parts={{ policy: link, link: <Link href="/calendar" /> }}
+      parts={{ policy: link, to: <Link href="/calendar" /> }}
     />
   );
 }

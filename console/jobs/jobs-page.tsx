@@ -115,8 +115,8 @@ function JobTable({ jobs, filter, onlyFailed }: JobTableProps) {
         <p>{t('No jobs yet. A job runs a command once on each host, also on hosts that are offline now.')}</p>
         <p>
           <RichText
-            text="<link>Run a command on hosts</link>, or <command/> a DaemonJob."
-            parts={{ link: <Link href={runAddress(namespace)} />, command: <code>kubectl apply -f</code> }}
+            text="<to>Run a command on hosts</to>, or <command/> a DaemonJob."
+            parts={{ to: <Link href={runAddress(namespace)} />, command: <code>kubectl apply -f</code> }}
           />
         </p>
       </ListState>

@@ -6,7 +6,10 @@ import { texts } from './translate.js';
 
 interface RichTextProps {
   text: Text;
-  /** The elements by their tag in the text: `link` for `<link>all jobs</link>`. */
+  /**
+   * The elements by their tag in the text: `to` for `<to>all jobs</to>`. A tag must not be an HTML element without
+   * content: the library would drop the words in `<link>`.
+   */
   parts: Readonly<Record<string, ReactElement>>;
   values?: Readonly<Record<string, string | number>>;
 }

@@ -54,8 +54,8 @@ export function ValuesObjectPage() {
       <ListState {...{ phase, error }} what={`HostValues of ${namespace}`} isEmpty={!object}>
         <p>
           <RichText
-            text="There are no HostValues with this name: <link>all values</link>"
-            parts={{ link: <Link href="/values" /> }}
+            text="There are no HostValues with this name: <to>all values</to>"
+            parts={{ to: <Link href="/values" /> }}
           />
         </p>
       </ListState>

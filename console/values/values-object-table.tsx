@@ -63,9 +63,9 @@ export function ValuesObjectTable({ list, counts, onMore }: ValuesObjectTablePro
         <p>{t('No HostValues yet. With them one DaemonSet runs with other values on each host.')}</p>
         <p>
           <RichText
-            text="<link>Add values</link>, or <command/> a HostValues object."
+            text="<to>Add values</to>, or <command/> a HostValues object."
             parts={{
-              link: (
+              to: (
                 <Link href={namespace === undefined ? '/values/new' : `/values/new?namespace=${namespace}`} />
               ),
               command: <code>kubectl apply -f</code>,

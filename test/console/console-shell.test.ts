@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { request } from 'node:https';
 import { before, test } from 'node:test';
 import type { Page } from 'playwright-core';
+import { violationsOf } from '../harness/console/browser.js';
 import { ConsoleFixture, describeInBrowser } from '../harness/console/console-fixture.js';
 import { applyEverywhere } from '../harness/simulated/simulated-actions.js';
 
@@ -104,6 +105,49 @@ function suite(): void {
     page.on('dialog', (dialog) => assert.fail(`the page asks: ${dialog.message()}`));
     await page.getByRole('link', { name: 'Schedule' }).click();
     await page.getByRole('heading', { name: 'Schedule' }).waitFor();
+  });
+
+  test('the language of the menu is kept, and that of the browser is the first', async () => {
+    const { page } = await fixture.visit(undefined, undefined, { locale: 'de-DE' });
+    await page.goto(`${fixture.access.server}/console/`);
+    await page.getByRole('button', { name: 'Anmelden', exact: true }).waitFor();
+    await page.getByLabel('Sprache').selectOption('zh-Hans');
+    await page.getByLabel('令牌').fill(fixture.access.token);
+    await page.getByRole('button', { name: '登录', exact: true }).click();
+    await page.getByRole('link', { name: '主机', exact: true }).click();
+    await page.getByRole('heading', { name: '主机', level: 1 }).waitFor();
+    await page.getByRole('columnheader', { name: '名称' }).waitFor();
+    assert.equal(await page.title(), '主机 – Everynode');
+    await page.reload();
+    await page.getByRole('heading', { name: '主机', level: 1 }).waitFor();
+    assert.equal(await page.evaluate('document.documentElement.lang'), 'zh-Hans');
+    assert.deepEqual(await violationsOf(page), []);
+    await page.getByText('设置', { exact: true }).first().click();
+    await page.getByLabel('语言').first().selectOption('en');
+    await page.getByRole('heading', { name: 'Hosts', level: 1 }).waitFor();
+  });
+
+  test('rows are as high as the user chose, and 44 pixels for a finger', async () => {
+    const page = await fixture.signedIn('hosts');
+    await page.getByText('Settings', { exact: true }).first().click();
+    await page.getByLabel('Rows').first().selectOption('compact');
+    const height = `document.querySelector('tbody td')?.getBoundingClientRect().height`;
+    await page.waitForFunction(`Math.round(${height}) === 32`);
+    await page.reload();
+    await page.waitForFunction(`Math.round(${height}) === 32`);
+    const touch = await fixture.signedIn('hosts', { hasTouch: true, isMobile: true });
+    await touch.waitForFunction(`Math.round(${height}) === 44`);
+    const button = touch.getByRole('button', { name: 'Copy' }).first();
+    assert.ok(((await button.boundingBox())?.height ?? 0) >= 44);
+  });
+
+  test('the font is the one of the coordinator', async () => {
+    const page = await fixture.signedIn('');
+    await page.waitForFunction(`document.fonts.check('14px "Inter Variable"')`);
+    const loaded = await page.evaluate(
+      `[...document.fonts].filter(({ status }) => status === 'loaded').map(({ family }) => family)`,
+    );
+    assert.match(String(loaded), /Inter Variable/);
   });
 
   test('files are sent compressed to browsers that accept it', async () => {

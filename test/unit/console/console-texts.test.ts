@@ -4,6 +4,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { createElement, type FunctionComponent, type ReactElement } from 'react';
+import { renderToStaticMarkup } from 'react-dom/server';
 import { consoleModule } from '../../harness/console/console-module.js';
 
 const CONSOLE = fileURLToPath(new URL('../../../../console/', import.meta.url));
@@ -31,6 +33,13 @@ const { CHINESE } = await consoleModule<typeof import('../../../console/texts/ca
 );
 const { chooseLanguage, formatTag } =
   await consoleModule<typeof import('../../../console/texts/languages.js')>('texts/languages.ts');
+interface Sentence {
+  text: string;
+  parts: Readonly<Record<string, ReactElement>>;
+  values?: Readonly<Record<string, string>>;
+}
+
+const { RichText } = await consoleModule<{ RichText: FunctionComponent<Sentence> }>('texts/rich-text.tsx');
 const { counted, NAMESPACE, t, texts, translated } =
   await consoleModule<typeof import('../../../console/texts/translate.js')>('texts/translate.ts');
 
@@ -124,6 +133,29 @@ describe('a text', () => {
     assert.deepEqual(given.map(translated), given);
     assert.equal(t('Host {{name}}', { name: '$t(Cancel) {{x}}' }), 'Host $t(Cancel) {{x}}');
     await texts.changeLanguage('en');
+  });
+});
+
+describe('a sentence with elements', () => {
+  const html = (props: Sentence) => renderToStaticMarkup(createElement(RichText, props));
+
+  test('keeps the words in a tag, and the content of an element that stands alone', () => {
+    const parts = {
+      policy: createElement('b', null, 'gentle'),
+      to: createElement('a', { href: '/calendar' }),
+    };
+    assert.equal(
+      html({ text: '{{when}} of <policy/>, see the <to>Schedule</to>', parts, values: { when: 'now' } }),
+      'now of <b>gentle</b>, see the <a href="/calendar">Schedule</a>',
+    );
+  });
+
+  test('has no tag whose content the library drops', () => {
+    const empty = /<(area|base|br|col|embed|hr|img|input|link|meta|param|source|track|wbr)>/;
+    assert.deepEqual(
+      [...ENGLISH].filter((text) => empty.test(text)),
+      [],
+    );
   });
 });
 
