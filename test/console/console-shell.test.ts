@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { request } from 'node:https';
 import { before, test } from 'node:test';
 import type { Page } from 'playwright-core';
+import { until } from '../harness/basics/wait-until.js';
 import { violationsOf } from '../harness/console/browser.js';
 import { ConsoleFixture, describeInBrowser } from '../harness/console/console-fixture.js';
 import { applyEverywhere } from '../harness/simulated/simulated-actions.js';
@@ -131,23 +132,19 @@ function suite(): void {
     const page = await fixture.signedIn('hosts');
     await page.getByText('Settings', { exact: true }).first().click();
     await page.getByLabel('Rows').first().selectOption('compact');
-    const height = `document.querySelector('tbody td')?.getBoundingClientRect().height`;
-    await page.waitForFunction(`Math.round(${height}) === 32`);
+    await hasRowsOf(page, 32);
     await page.reload();
-    await page.waitForFunction(`Math.round(${height}) === 32`);
+    await hasRowsOf(page, 32);
     const touch = await fixture.signedIn('hosts', { hasTouch: true, isMobile: true });
-    await touch.waitForFunction(`Math.round(${height}) === 44`);
+    await hasRowsOf(touch, 44);
     const button = touch.getByRole('button', { name: 'Copy' }).first();
     assert.ok(((await button.boundingBox())?.height ?? 0) >= 44);
   });
 
   test('the font is the one of the coordinator', async () => {
     const page = await fixture.signedIn('');
-    await page.waitForFunction(`document.fonts.check('14px "Inter Variable"')`);
-    const loaded = await page.evaluate(
-      `[...document.fonts].filter(({ status }) => status === 'loaded').map(({ family }) => family)`,
-    );
-    assert.match(String(loaded), /Inter Variable/);
+    const loaded = `[...document.fonts].some(({ family, status }) => /Inter Variable/.test(family) && status === 'loaded')`;
+    await until(() => page.evaluate(loaded), { what: 'the font to load' });
   });
 
   test('files are sent compressed to browsers that accept it', async () => {
@@ -155,6 +152,11 @@ function suite(): void {
     const [plain, small] = await Promise.all([fetchBytes(script, ''), fetchBytes(script, 'br')]);
     assert.ok(small < plain / 3, `${small} of ${plain} bytes`);
   });
+
+  async function hasRowsOf(page: Page, pixels: number): Promise<void> {
+    const height = `Math.round(document.querySelector('tbody td')?.getBoundingClientRect().height ?? 0)`;
+    await until(async () => (await page.evaluate(height)) === pixels, { what: `rows of ${pixels} pixels` });
+  }
 
   async function fetchBytes(path: string, encoding: string): Promise<number> {
     return (await download(path, encoding)).length;
