@@ -8,7 +8,7 @@ import { StatusBadge } from '../layout/status/status-badge.js';
 import table from '../layout/table.module.css';
 import { RelativeTime } from '../layout/time/relative-time.js';
 import { RichText } from '../texts/rich-text.js';
-import { t } from '../texts/translate.js';
+import { t, translated } from '../texts/translate.js';
 import classes from './job-page.module.css';
 import { betweenText, FLEET_API, jobHostStatus } from './job-text.js';
 
@@ -32,7 +32,7 @@ export function HostJobs({ node, version }: { node: string; version: string }) {
           <tr>
             {COLUMNS.map((name) => (
               <th key={name} scope="col">
-                {name}
+                {translated(name)}
               </th>
             ))}
           </tr>

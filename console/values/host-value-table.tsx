@@ -11,7 +11,7 @@ import controls from '../layout/controls.module.css';
 import { TableCard } from '../layout/list-table.js';
 import { StatusBadge } from '../layout/status/status-badge.js';
 import table from '../layout/table.module.css';
-import { t } from '../texts/translate.js';
+import { t, translated } from '../texts/translate.js';
 import { valuesPath, valueText } from './value-text.js';
 import classes from './values.module.css';
 
@@ -59,7 +59,7 @@ export function HostValueTable({ node, namespace, version, isCompact = false }: 
           <tr>
             {COLUMNS.map((name) => (
               <th key={name} scope="col">
-                {name}
+                {translated(name)}
               </th>
             ))}
           </tr>
