@@ -9,6 +9,11 @@ const OWN_URL = 'const BUNDLE_URL = require("node:url").pathToFileURL(__filename
 /** Half a megabyte of packages that few starts need. The npm package has them outside of the bundle. */
 const SELDOM = ['yaml', '@peculiar/x509', 'reflect-metadata', 'tar-stream'];
 
+/** The font of the console. Its licence requires that its text is shipped with it. */
+const INTER = 'node_modules/@fontsource-variable/inter';
+/** The subset of most texts, which the page preloads. Browsers load the others when a text needs them. */
+const LATIN_FONT = `${INTER}/files/inter-latin-wght-normal.woff2`;
+
 /** Keeps the simulator outside of the bundle: only `simulate` loads it. */
 const SIMULATION_APART = {
   name: 'simulation-apart',
@@ -70,10 +75,17 @@ export async function bundleConsole(root) {
   const page = readFileSync(join(root, 'console/index.html'), 'utf8')
     .replace('<link rel="stylesheet"', `${preloads.join('').trimStart()}\n    <link rel="stylesheet"`)
     .replace('/console/main.js', `/console/${basename(script)}`)
-    .replace('/console/main.css', `/console/${basename(cssBundle)}`);
+    .replace('/console/main.css', `/console/${basename(cssBundle)}`)
+    .replace('/console/inter.woff2', `/console/${basename(fileOf(outputs, LATIN_FONT))}`);
   writeFileSync(join(outdir, 'index.html'), page);
   copyFileSync(join(root, 'console/icon.svg'), join(outdir, 'icon.svg'));
+  copyFileSync(join(root, INTER, 'LICENSE'), join(outdir, 'inter-license.txt'));
   compressFiles(outdir);
+}
+
+/** Returns the path of the output that contains the file `input`. */
+function fileOf(outputs, input) {
+  return outputs.find(([, { inputs }]) => Object.hasOwn(inputs, input))[0];
 }
 
 /** Returns the folders of the npm packages whose code or styles the console's files contain, such as `node_modules/react`. */
@@ -99,6 +111,7 @@ function consoleOptions(root) {
     chunkNames: '[name]-[hash]',
     assetNames: '[name]-[hash]',
     minify: true,
+    loader: { '.woff2': 'file' },
     metafile: true,
     absWorkingDir: root,
     define: { 'process.env.NODE_ENV': '"production"' },
@@ -108,7 +121,8 @@ function consoleOptions(root) {
 
 /** Writes a compressed copy beside each file: over a slow link the console starts in a third of the time. */
 function compressFiles(folder) {
-  for (const name of readdirSync(folder)) {
+  // WOFF2 is compressed already.
+  for (const name of readdirSync(folder).filter((each) => !each.endsWith('.woff2'))) {
     const content = readFileSync(join(folder, name));
     writeFileSync(join(folder, `${name}.br`), brotliCompressSync(content));
     writeFileSync(join(folder, `${name}.gz`), gzipSync(content));

@@ -12,6 +12,8 @@ import { FleetAttention } from './overview/fleet-attention.js';
 import { OverviewPage } from './overview/overview-page.js';
 import { KeyboardShortcuts } from './palette/keyboard-shortcuts.js';
 import { SignInGate } from './sign-in/sign-in-gate.js';
+import { loadStoredLanguage, useLanguage } from './texts/language-choice.js';
+import { t } from './texts/translate.js';
 import './theme.css';
 
 /** Loaded on demand. The overview is the first that is shown. */
@@ -56,7 +58,7 @@ function PageFrame({ children }: { children: ReactNode }) {
   const [path] = useLocation();
   const loading = (
     <PageShell title="Loading">
-      <p role="status">Loading…</p>
+      <p role="status">{t('Loading…')}</p>
     </PageShell>
   );
   return (
@@ -66,7 +68,9 @@ function PageFrame({ children }: { children: ReactNode }) {
   );
 }
 
+/** Renders all pages again when the user chooses another language. Edits stay, because no component is replaced. */
 function Console() {
+  useLanguage();
   return (
     <Router base="/console" aroundNav={askBeforeLeaving}>
       <SignInGate>
@@ -118,6 +122,7 @@ protectUnsavedEdits();
 watchHistory();
 // React would also print the error, which the page shows.
 const onCaughtError = () => undefined;
+await loadStoredLanguage();
 createRoot(root, { onCaughtError }).render(
   <StrictMode>
     <Console />

@@ -9,6 +9,7 @@ import { PageShell } from '../layout/shell/page-shell.js';
 import { CopyCommand } from '../layout/text/copy-command.js';
 import { useFrozenValue } from '../layout/use-frozen-value.js';
 import { useUrlFilter } from '../layout/use-url-query.js';
+import { t } from '../texts/translate.js';
 import { auditFilters } from './activity-filter.js';
 import { ACTIVITY_RANGES, type ActivityRange, RANGE_NAMES, rangeQuery } from './activity-range.js';
 import { ActivityRow } from './activity-row.js';
@@ -37,7 +38,7 @@ export function AuditPage() {
   const events = useFrozenValue(newest, isHovered);
   return (
     <PageShell title="Activity">
-      <h1>Activity</h1>
+      <h1>{t('Activity')}</h1>
       <fieldset className={classes.ranges}>
         <legend>Time</legend>
         {ACTIVITY_RANGES.map((each) => (
@@ -89,7 +90,7 @@ export function AuditPage() {
         </div>
       </details>
       {problem && <p role="alert">{problem}</p>}
-      {!events && !problem && <p role="status">Loading…</p>}
+      {!events && !problem && <p role="status">{t('Loading…')}</p>}
       {events?.length === 0 && <p>No events match.</p>}
       {events && events.length > 0 && (
         <div onPointerEnter={() => setHovered(true)} onPointerLeave={() => setHovered(false)}>

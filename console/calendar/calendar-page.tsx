@@ -10,6 +10,8 @@ import { NotAllowed } from '../layout/not-allowed.js';
 import { PageShell } from '../layout/shell/page-shell.js';
 import { CopyCommand } from '../layout/text/copy-command.js';
 import { useUrlQuery } from '../layout/use-url-query.js';
+import { RichText } from '../texts/rich-text.js';
+import { t, translated } from '../texts/translate.js';
 import classes from './calendar-page.module.css';
 import { ZoneRow } from './calendar-zone-row.js';
 import { SPAN_LABELS, type SpanKind } from './span-appearance.js';
@@ -26,8 +28,8 @@ export function CalendarPage() {
   const days = DAYS.find((each) => each === params.get('days')) ?? USUAL_DAYS;
   return (
     <PageShell title="Schedule">
-      <h1>Schedule</h1>
-      {phase === 'loading' && <p role="status">Loading policies…</p>}
+      <h1>{t('Schedule')}</h1>
+      {phase === 'loading' && <p role="status">{t('Loading policies…')}</p>}
       {phase === 'refused' && (
         <NotAllowed
           what="policies"
@@ -38,14 +40,20 @@ export function CalendarPage() {
       )}
       {phase === 'live' && objects.length === 0 && (
         <p className={controls.card}>
-          No policies: changes are allowed at any time. Use a <code>RolloutPolicy</code> with{' '}
-          <code>windows</code> or <code>freezes</code> to restrict them.
+          <RichText
+            text="No policies: changes are allowed at any time. Use a <policy/> with <windows/> or <freezes/> to restrict them."
+            parts={{
+              policy: <code>RolloutPolicy</code>,
+              windows: <code>windows</code>,
+              freezes: <code>freezes</code>,
+            }}
+          />
         </p>
       )}
       {objects.length > 0 && (
         <div className={controls.row}>
           <label>
-            Days{' '}
+            {t('Days')}{' '}
             <select
               className={controls.input}
               value={days}
@@ -56,10 +64,10 @@ export function CalendarPage() {
               ))}
             </select>
           </label>
-          <ul className={classes.legend} aria-label="Colours">
+          <ul className={classes.legend} aria-label={t('Colours')}>
             {(Object.keys(SPAN_LABELS) as SpanKind[]).map((kind) => (
               <li key={kind}>
-                <span className={classes.swatch} data-kind={kind} /> {SPAN_LABELS[kind]}
+                <span className={classes.swatch} data-kind={kind} /> {translated(SPAN_LABELS[kind])}
               </li>
             ))}
           </ul>
@@ -89,17 +97,18 @@ function Policy({ policy: { metadata }, days }: { policy: RolloutPolicy; days: s
         {namespace}/{name}
       </h2>
       {problem && <p role="alert">{problem}</p>}
-      {!calendar && !problem && <p role="status">Loading…</p>}
+      {!calendar && !problem && <p role="status">{t('Loading…')}</p>}
       {calendar && (
         <>
           <p className={controls.dim}>
             {calendar.daemonSets.length === 0
-              ? 'It applies to no DaemonSet.'
-              : `Applies to ${calendar.daemonSets.join(', ')}.`}
+              ? t('It applies to no DaemonSet.')
+              : t('Applies to {{names}}.', { names: calendar.daemonSets.join(', ') })}
           </p>
           {calendar.held && (
             <p role="status">
-              <strong>The policy is {calendar.held}:</strong> nothing changes, regardless of its windows.
+              <strong>{t('The policy is {{state}}:', { state: translated(calendar.held) })}</strong>{' '}
+              {t('nothing changes, regardless of its windows.')}
             </p>
           )}
           {calendar.zones.map((zone) => (

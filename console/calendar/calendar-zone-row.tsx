@@ -1,9 +1,11 @@
 /** One row of the calendar: a timeline and a list of the hosts of the same time zones. */
 
 import type { CalendarSpan, CalendarZone } from '../../shared/kube/fleet/change-calendar-types.js';
-import { countText } from '../../shared/kube/objects/meta.js';
+
 import controls from '../layout/controls.module.css';
 import { RelativeTime } from '../layout/time/relative-time.js';
+import { RichText } from '../texts/rich-text.js';
+import { counted, currentFormatTag, t, translated } from '../texts/translate.js';
 import classes from './calendar-page.module.css';
 import { midnightsBetween, SPAN_LABELS, spanKindOf, spanPosition, wallClockText } from './span-appearance.js';
 
@@ -17,14 +19,14 @@ interface ZoneRowProps {
 }
 
 export function ZoneRow({ zone: { zones, hosts, spans }, from, to }: ZoneRowProps) {
-  const names = zones.join(', ') || 'any zone';
+  const names = zones.join(', ') || t('any zone');
   // Zones of windows precede those of freeze periods.
   const [own] = zones;
   const [now, next] = spans;
   return (
     <div className={classes.zone}>
       <h3>
-        {names} · {countText(hosts, 'host')}
+        {names} · {counted('{{count}} hosts', hosts)}
       </h3>
       <div className={classes.track} aria-hidden="true">
         {spans.map((span) => {
@@ -34,7 +36,7 @@ export function ZoneRow({ zone: { zones, hosts, spans }, from, to }: ZoneRowProp
               key={span.from}
               className={classes.span}
               data-kind={spanKindOf(span)}
-              title={`${wallClockText(span.from, own)} to ${wallClockText(span.to, own)}: ${SPAN_LABELS[spanKindOf(span)]}`}
+              title={`${rangeText(span, own)}: ${translated(SPAN_LABELS[spanKindOf(span)])}`}
               style={{ left: percent(left), width: percent(width) }}
             />
           );
@@ -47,19 +49,20 @@ export function ZoneRow({ zone: { zones, hosts, spans }, from, to }: ZoneRowProp
               left: percent(spanPosition({ from: day.toISOString(), to, may: 'nothing' }, from, to).left),
             }}
           >
-            {day.toLocaleDateString(undefined, { weekday: 'short', day: 'numeric' })}
+            {day.toLocaleDateString(currentFormatTag(), { weekday: 'short', day: 'numeric' })}
           </span>
         ))}
       </div>
       {now && (
         <p>
-          Now: {SPAN_LABELS[spanKindOf(now)]}
+          {t('Now: {{state}}', { state: translated(SPAN_LABELS[spanKindOf(now)]) })}
           {now.why && ` (${now.why})`}
           {next && (
-            <>
-              , until {wallClockText(now.to, own)}
-              {own && ` ${own}`} (<RelativeTime at={now.to} />)
-            </>
+            <RichText
+              text=", until {{time}} (<relative/>)"
+              values={{ time: wallClockText(now.to, own) + (own ? ` ${own}` : '') }}
+              parts={{ relative: <RelativeTime at={now.to} /> }}
+            />
           )}
           .
         </p>
@@ -75,24 +78,25 @@ function Changes({ spans, zone }: { spans: readonly CalendarSpan[]; zone: string
   if (listed.length === 0 || spans.length === 1) return null;
   return (
     <details>
-      <summary>{countText(listed.length, 'time')} in total</summary>
+      <summary>{counted('{{count}} times in total', listed.length)}</summary>
       <ul>
         {listed.slice(0, MAX_LISTED).map((span) => (
           <li key={span.from}>
-            {wallClockText(span.from, zone)} to {wallClockText(span.to, zone)}
-            {zone && ` ${zone}`}: {SPAN_LABELS[spanKindOf(span)]}
+            {rangeText(span, zone)}
+            {zone && ` ${zone}`}: {translated(SPAN_LABELS[spanKindOf(span)])}
             {zone && (
-              <span className={controls.dim}>
-                {' '}
-                · for you {wallClockText(span.from)} to {wallClockText(span.to)}
-              </span>
+              <span className={controls.dim}> · {t('for you {{time}}', { time: rangeText(span) })}</span>
             )}
           </li>
         ))}
       </ul>
-      {listed.length > MAX_LISTED && <p>and {listed.length - MAX_LISTED} more</p>}
+      {listed.length > MAX_LISTED && <p>{t('and {{more}} more', { more: listed.length - MAX_LISTED })}</p>}
     </details>
   );
+}
+
+function rangeText({ from, to }: CalendarSpan, zone?: string): string {
+  return t('{{from}} to {{to}}', { from: wallClockText(from, zone), to: wallClockText(to, zone) });
 }
 
 function percent(part: number): string {

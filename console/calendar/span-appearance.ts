@@ -1,5 +1,6 @@
 /** Display of calendar spans. Pure. */
 import type { CalendarSpan } from '../../shared/kube/fleet/change-calendar-types.js';
+import { currentFormatTag } from '../texts/translate.js';
 
 /** The kinds of spans, by colour. */
 export type SpanKind = 'open' | 'closed' | 'frozen' | 'stopped';
@@ -39,7 +40,7 @@ export function midnightsBetween(from: string, to: string): Date[] {
 
 /** Formats `Mon 23 Nov, 03:00` in the given time zone, or in the viewer's. */
 export function wallClockText(at: string, timeZone?: string): string {
-  return new Date(at).toLocaleString(undefined, {
+  return new Date(at).toLocaleString(currentFormatTag(), {
     weekday: 'short',
     day: 'numeric',
     month: 'short',

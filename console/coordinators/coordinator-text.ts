@@ -4,29 +4,37 @@ import type {
   CoordinatorStatus,
   EtcdEndpoint,
 } from '../../shared/kube/fleet/coordinator-types.js';
+import { counted, currentFormatTag, t } from '../texts/translate.js';
 
 /** Describes who leads and what can be lost. */
 export function clusterSentence(coordinators: readonly Coordinator[]): string {
   const leader = coordinators.find(({ status }) => status.role === 'Leader');
-  const name = leader?.metadata.name ?? 'No coordinator';
+  const name = leader?.metadata.name ?? t('No coordinator');
   if (!coordinators.some(({ spec }) => spec.memberId !== undefined))
-    return `${name} is the only coordinator. If its machine is lost, hosts keep running, and a backup must be restored before anything can be changed.`;
-  const term = leader?.status.term === undefined ? '' : ` (term ${leader.status.term})`;
+    return t(
+      '{{name}} is the only coordinator. If its machine is lost, hosts keep running, and a backup must be restored before anything can be changed.',
+      { name },
+    );
+  const term =
+    leader?.status.term === undefined ? '' : ` ${t('(term {{term}})', { term: leader.status.term })}`;
   const able = coordinators.filter(({ status }) => status.role === 'Follower').length;
-  const others = able === 1 ? '1 other can take over' : `${able || 'no'} others can take over`;
-  return `${name} leads${term}; ${others}.`;
+  const others = able === 0 ? t('no others can take over') : counted('{{count}} others can take over', able);
+  return t('{{name}} leads{{term}}; {{others}}.', { name, term, others });
 }
 
 export function behindText({ role, lagRecords }: CoordinatorStatus): string {
   if (role === 'Leader' || lagRecords === undefined) return '';
-  if (lagRecords === 0) return 'up to date';
-  return `${lagRecords.toLocaleString('en')} ${lagRecords === 1 ? 'record' : 'records'}`;
+  if (lagRecords === 0) return t('up to date');
+  return counted('{{number}} records', lagRecords, { number: lagRecords.toLocaleString(currentFormatTag()) });
 }
 
 export function clockText({ clockSkewSeconds: seconds }: CoordinatorStatus): string {
   if (seconds === undefined) return '';
   if (seconds === 0) return 'ok';
-  return `${Math.abs(seconds)} s ${seconds > 0 ? 'ahead' : 'behind'}`;
+  const difference = Math.abs(seconds);
+  return seconds > 0
+    ? t('{{seconds}} s ahead', { seconds: difference })
+    : t('{{seconds}} s behind', { seconds: difference });
 }
 
 /** Returns the state of an etcd member, with its alarms or the reason why it does not answer. */

@@ -8,6 +8,7 @@ import { NotAllowed } from '../layout/not-allowed.js';
 import { PageShell } from '../layout/shell/page-shell.js';
 import { CopyCommand } from '../layout/text/copy-command.js';
 import { RelativeTime } from '../layout/time/relative-time.js';
+import { t } from '../texts/translate.js';
 import { behindText, clockText, clusterSentence } from './coordinator-text.js';
 import classes from './coordinators-page.module.css';
 import { EtcdTable } from './etcd-table.js';
@@ -18,8 +19,8 @@ export function CoordinatorsPage() {
   const { objects, phase } = useLiveList<Coordinator>(COORDINATORS);
   return (
     <PageShell title="Coordinators">
-      <h1>Coordinators</h1>
-      {phase === 'loading' && <p role="status">Loading…</p>}
+      <h1>{t('Coordinators')}</h1>
+      {phase === 'loading' && <p role="status">{t('Loading…')}</p>}
       {phase === 'refused' && <NotAllowed what="coordinators" resource="coordinators.fleet.everynode.dev" />}
       {objects.length > 0 && <p role="status">{clusterSentence(objects)}</p>}
       {hasCluster(objects) && <ClusterDetails coordinators={objects} />}
@@ -46,8 +47,8 @@ function ClusterDetails({ coordinators }: { coordinators: readonly Coordinator[]
 
 function ProblemList({ problems }: { problems: readonly ClusterProblem[] }) {
   return (
-    <section className={controls.card} aria-label="What is wrong">
-      <h2>What is wrong</h2>
+    <section className={controls.card} aria-label={t('What is wrong')}>
+      <h2>{t('What is wrong')}</h2>
       <ul className={classes.problems}>
         {problems.map(({ severity, reason, message }) => (
           <li key={`${reason} ${message}`} data-severity={severity}>

@@ -13,6 +13,7 @@ import { CopyCommand } from '../layout/text/copy-command.js';
 import { ScrolledText } from '../layout/text/scrolled-text.js';
 import { useUrlQuery } from '../layout/use-url-query.js';
 import { EventList } from '../pods/event-list.js';
+import { t } from '../texts/translate.js';
 import { DaemonSetOverrides } from './daemonset-overrides.js';
 import classes from './daemonset-page.module.css';
 import { DaemonSetPlacement } from './daemonset-placement.js';
@@ -34,7 +35,7 @@ export function DaemonSetPage() {
         <Link href="/daemonsets">DaemonSets</Link> / {namespace}
       </p>
       <h1>{name}</h1>
-      {phase === 'loading' && <p role="status">Loading…</p>}
+      {phase === 'loading' && <p role="status">{t('Loading…')}</p>}
       {phase === 'refused' && <p role="alert">{error?.message}</p>}
       {phase === 'live' && !daemonSet && <p>This DaemonSet does not exist.</p>}
       {daemonSet && <DaemonSetDetails daemonSet={daemonSet} />}
@@ -164,7 +165,7 @@ function Manifest({ daemonSet, onDone }: ManifestProps) {
           <ScrolledText label="Manifest as YAML" text={manifestText(daemonSet)} />
           {mayEdit && (
             <button type="button" className={controls.button} onClick={() => setQuery('edit', 'manifest')}>
-              Edit manifest
+              {t('Edit manifest')}
             </button>
           )}
           <CopyCommand text={`kubectl -n ${namespace} get daemonset ${name} -o yaml`} />

@@ -12,6 +12,7 @@ import { StatusBadge } from '../layout/status/status-badge.js';
 import { CopyCommand } from '../layout/text/copy-command.js';
 import { imagesText } from '../layout/text/image-text.js';
 import { namespaceFlag } from '../layout/text/shell-words.js';
+import { t } from '../texts/translate.js';
 
 const COLUMNS = [
   'Namespace',
@@ -34,8 +35,8 @@ export function DaemonSetsPage() {
   const mayCreate = useIsAllowedInAny(CREATE, namespacesOf(objects, namespace));
   return (
     <PageShell title="DaemonSets">
-      <h1>DaemonSets</h1>
-      {phase === 'loading' && <p role="status">Loading…</p>}
+      <h1>{t('DaemonSets')}</h1>
+      {phase === 'loading' && <p role="status">{t('Loading…')}</p>}
       {phase === 'refused' && (
         <NotAllowed what="DaemonSets" resource="daemonsets.apps" namespace={namespace} isNamespaced />
       )}

@@ -3,6 +3,7 @@ import { applyPatch, createPatch } from 'diff';
 import type { DaemonSet } from '../../shared/kube/daemonsets/daemonset-types.js';
 import controls from '../layout/controls.module.css';
 import { TextDiff } from '../layout/text/text-diff.js';
+import { t } from '../texts/translate.js';
 import { manifestText } from './manifest-text.js';
 
 interface ConflictChoiceProps {
@@ -25,14 +26,14 @@ export function ConflictChoice({ base, mine, theirs, onSettled }: ConflictChoice
       <div className={controls.row}>
         {merged !== undefined && (
           <button type="button" className={controls.button} data-main onClick={() => onSettled(merged)}>
-            Merge both changes
+            {t('Merge both changes')}
           </button>
         )}
         <button type="button" className={controls.button} onClick={() => onSettled(mine)}>
-          Keep mine, discard theirs
+          {t('Keep mine, discard theirs')}
         </button>
         <button type="button" className={controls.button} onClick={() => onSettled(after)}>
-          Keep theirs, discard mine
+          {t('Keep theirs, discard mine')}
         </button>
       </div>
       {merged === undefined && <p>Both versions change the same lines and cannot be merged automatically.</p>}

@@ -6,6 +6,7 @@ import { ConfirmDialog } from '../layout/confirm-dialog.js';
 import controls from '../layout/controls.module.css';
 import { lazyPage } from '../layout/lazy-page.js';
 import { useUnsavedEdit } from '../layout/unsaved-edits.js';
+import { t } from '../texts/translate.js';
 import { ConflictChoice } from './manifest-conflict.js';
 import classes from './manifest-editor.module.css';
 import { applyQuestion, PreviewOfChange } from './preview-of-change.js';
@@ -91,7 +92,7 @@ function Actions({ act, plan, canPreview, onPreview, onAct, onLeave }: ActionsPr
         disabled={!canPreview}
         onClick={onPreview}
       >
-        Preview changes
+        {t('Preview changes')}
       </button>
       {plan?.refused.length === 0 && (
         <button type="button" className={controls.button} data-main onClick={onAct}>
@@ -99,7 +100,7 @@ function Actions({ act, plan, canPreview, onPreview, onAct, onLeave }: ActionsPr
         </button>
       )}
       <button type="button" className={controls.button} onClick={onLeave}>
-        Discard changes
+        {t('Discard changes')}
       </button>
     </div>
   );

@@ -2,6 +2,7 @@
 import { Link, useLocation } from 'wouter';
 import controls from '../layout/controls.module.css';
 import { PageShell } from '../layout/shell/page-shell.js';
+import { t } from '../texts/translate.js';
 import { ManifestEditor } from './manifest-editor.js';
 
 const BEGINNING = `apiVersion: apps/v1
@@ -33,7 +34,7 @@ export function NewDaemonSetPage() {
       <p>
         <Link href="/daemonsets">DaemonSets</Link>
       </p>
-      <h1>A new DaemonSet</h1>
+      <h1>{t('A new DaemonSet')}</h1>
       <section className={controls.card} aria-label="Manifest">
         <ManifestEditor
           firstText={BEGINNING}

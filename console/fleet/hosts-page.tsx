@@ -9,6 +9,7 @@ import { NotAllowed } from '../layout/not-allowed.js';
 import { PageShell } from '../layout/shell/page-shell.js';
 import { HOST_HEALTH_STATES, type HostHealth, hostHealth } from '../layout/status/host-health.js';
 import { useUrlFilter } from '../layout/use-url-query.js';
+import { t } from '../texts/translate.js';
 import { BulkBar } from './bulk/bulk-bar.js';
 import { causesOfHost } from './failing-cause.js';
 import { FleetCounters } from './fleet-counters.js';
@@ -33,7 +34,7 @@ export function HostsPage() {
   const hosts = useDeferredValue(objects);
   return (
     <PageShell title="Hosts">
-      <h1>Hosts</h1>
+      <h1>{t('Hosts')}</h1>
       {phase === 'refused' && <NotAllowed what="hosts" resource="hosts.fleet.everynode.dev" />}
       {phase === 'loading' && <p role="status">Loading hosts…</p>}
       {phase === 'live' && objects.length === 0 && <NoHosts />}
@@ -92,7 +93,7 @@ const Fleet = memo(function Fleet({ hosts }: { hosts: readonly Host[] }) {
             Only hosts with <strong>{cause}</strong>
           </span>
           <button type="button" className={controls.button} onClick={() => set('cause', '')}>
-            Show all hosts
+            {t('Show all hosts')}
           </button>
         </p>
       )}

@@ -15,6 +15,7 @@ import controls from '../layout/controls.module.css';
 import { HostEffectText } from '../layout/effect-text.js';
 import { CopyCommand } from '../layout/text/copy-command.js';
 import { useUrlQuery } from '../layout/use-url-query.js';
+import { translated } from '../texts/translate.js';
 import { type DrainPlan, drain, planDrain } from './drain-host.js';
 
 export function HostActions({ node, pods }: { node: Node; pods: Live<Pod> }) {
@@ -39,7 +40,7 @@ export function HostActions({ node, pods }: { node: Node; pods: Live<Pod> }) {
       {...(isDangerous ? { 'data-danger': true } : {})}
       onClick={() => setQuestion(asked)}
     >
-      {text}
+      {translated(text)}
     </button>
   );
   return (

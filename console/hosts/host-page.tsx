@@ -9,6 +9,7 @@ import { PageTabs, usePageTab } from '../layout/page-tabs.js';
 import { PageShell } from '../layout/shell/page-shell.js';
 import { CopyCommand } from '../layout/text/copy-command.js';
 import { HostTimes } from '../layout/time/host-times.js';
+import { t } from '../texts/translate.js';
 import { HostValueTable } from '../values/host-value-table.js';
 import { DaemonSetReasons } from './daemonset-reasons.js';
 import { HostHeader } from './host-header.js';
@@ -48,7 +49,7 @@ export function HostPage() {
         <Link href="/hosts">Hosts</Link>
       </p>
       {!(node && isKnown) && <h1>{name}</h1>}
-      {(nodes.phase === 'loading' || !isKnown) && <p role="status">Loading…</p>}
+      {(nodes.phase === 'loading' || !isKnown) && <p role="status">{t('Loading…')}</p>}
       {nodes.phase === 'refused' && <p role="alert">You are not allowed to read this host.</p>}
       {nodes.phase === 'live' && !node && <p>This host does not exist. It may have been removed.</p>}
       {node && isKnown && (

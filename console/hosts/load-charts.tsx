@@ -9,6 +9,7 @@ import { lazyPage } from '../layout/lazy-page.js';
 import { shortImage } from '../layout/text/image-text.js';
 import { useHostZone } from '../layout/time/host-times.js';
 import { useUrlQuery } from '../layout/use-url-query.js';
+import { t } from '../texts/translate.js';
 import { offlineSpans } from './condition-intervals.js';
 
 const LineChart = lazyPage(async () => (await import('../charts/line-chart.js')).LineChart);
@@ -53,7 +54,7 @@ export function LoadCharts({ readings, node, pods }: LoadChartsProps) {
           </button>
         ))}
       </div>
-      {!series && <p role="status">Loading…</p>}
+      {!series && <p role="status">{t('Loading…')}</p>}
       {series && series.times.length === 0 && (
         <p>
           No data yet. Hosts report their load about once a minute. The coordinator keeps it only in memory.

@@ -10,6 +10,7 @@ import controls from '../layout/controls.module.css';
 import { HostEffectText } from '../layout/effect-text.js';
 import { CopyCommand } from '../layout/text/copy-command.js';
 import { useUnsavedEdit } from '../layout/unsaved-edits.js';
+import { t } from '../texts/translate.js';
 import { AddText, EditChip } from './edit-chips.js';
 import {
   changeOfDraft,
@@ -126,10 +127,10 @@ function SaveOrDiscard({ isBusy, onSave, onDiscard }: SaveOrDiscardProps) {
   return (
     <div className={controls.row}>
       <button type="button" className={controls.button} data-main disabled={isBusy} onClick={onSave}>
-        Save
+        {t('Save')}
       </button>
       <button type="button" className={controls.button} onClick={onDiscard}>
-        Discard
+        {t('Discard')}
       </button>
     </div>
   );

@@ -13,6 +13,8 @@ import { CopyCommand } from '../layout/text/copy-command.js';
 import { imagesText } from '../layout/text/image-text.js';
 import { RelativeTime } from '../layout/time/relative-time.js';
 import { EventList } from '../pods/event-list.js';
+import { RichText } from '../texts/rich-text.js';
+import { t } from '../texts/translate.js';
 import { nextRunOf } from './cron-job-table.js';
 import { JobBar } from './job-bar.js';
 import { JobButtons } from './job-buttons.js';
@@ -32,7 +34,7 @@ export function CronJobPage() {
   return (
     <PageShell title={`${name} – Jobs`}>
       <p>
-        <Link href="/jobs">Jobs</Link> / {namespace}
+        <Link href="/jobs">{t('Jobs')}</Link> / {namespace}
       </p>
       <div className={classes.head}>
         <div className={controls.row}>
@@ -45,7 +47,10 @@ export function CronJobPage() {
       </div>
       <ListState {...{ phase, error }} what={`CronDaemonJobs of ${namespace}`} isEmpty={!cron}>
         <p>
-          There is no CronDaemonJob with this name: <Link href="/jobs">all jobs</Link>
+          <RichText
+            text="There is no CronDaemonJob with this name: <to>all jobs</to>"
+            parts={{ to: <Link href="/jobs" /> }}
+          />
         </p>
       </ListState>
       {cron && (
@@ -67,12 +72,12 @@ function Schedule({ cron }: { cron: CronDaemonJob }) {
   const { spec, status } = cron;
   const { concurrencyPolicy = 'Allow', jobTemplate } = spec;
   return (
-    <section className={controls.card} aria-label="Schedule">
+    <section className={controls.card} aria-label={t('Schedule')}>
       <dl className={classes.facts}>
         <Fact term="Schedule">
           <code>{spec.schedule}</code>
         </Fact>
-        <Fact term="Time zone">{spec.timeZone ?? 'that of each host'}</Fact>
+        <Fact term="Time zone">{spec.timeZone ?? t('that of each host')}</Fact>
         <Fact term="Next run">{nextRunOf(cron)}</Fact>
         <Fact term="Last run">
           {status?.lastScheduleTime ? <RelativeTime at={status.lastScheduleTime} /> : 'never'}
@@ -102,7 +107,9 @@ function Runs({ cron }: { cron: CronDaemonJob }) {
   return (
     <>
       <ListState {...{ phase, error }} what="runs" isEmpty={runs.length === 0}>
-        <p>No run yet. The first one appears here before it starts, so that hosts receive it in time.</p>
+        <p>
+          {t('No run yet. The first one appears here before it starts, so that hosts receive it in time.')}
+        </p>
       </ListState>
       {runs.length > 0 && (
         <ListTable label="Runs" columns={COLUMNS}>

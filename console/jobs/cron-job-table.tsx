@@ -6,6 +6,7 @@ import { ListTable } from '../layout/list-table.js';
 import { StatusBadge } from '../layout/status/status-badge.js';
 import { imagesText } from '../layout/text/image-text.js';
 import { RelativeTime } from '../layout/time/relative-time.js';
+import { t } from '../texts/translate.js';
 import { CRON_JOBS, cronStatus, FLEET_API } from './job-text.js';
 
 const COLUMNS = ['Scheduled job', 'State', 'Schedule', 'Next run', 'Last run', 'Image', 'Namespace'] as const;
@@ -44,7 +45,7 @@ function CronJobRow({ cron }: { cron: CronDaemonJob }) {
         <StatusBadge status={cronStatus(cron)} />
       </td>
       <td>
-        <code>{spec.schedule}</code> {spec.timeZone ?? 'in the time zone of each host'}
+        <code>{spec.schedule}</code> {spec.timeZone ?? t('in the time zone of each host')}
       </td>
       <td>{nextRunOf(cron)}</td>
       <td>{status?.lastScheduleTime ? <RelativeTime at={status.lastScheduleTime} /> : 'never'}</td>
@@ -56,6 +57,6 @@ function CronJobRow({ cron }: { cron: CronDaemonJob }) {
 
 /** A suspended job has no next run, whatever its status still says. */
 export function nextRunOf({ spec, status }: CronDaemonJob) {
-  if (spec.suspend) return 'none while suspended';
-  return status?.nextScheduleTime ? <RelativeTime at={status.nextScheduleTime} /> : 'not known yet';
+  if (spec.suspend) return t('none while suspended');
+  return status?.nextScheduleTime ? <RelativeTime at={status.nextScheduleTime} /> : t('not known yet');
 }

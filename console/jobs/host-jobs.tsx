@@ -7,6 +7,8 @@ import { TableCard } from '../layout/list-table.js';
 import { StatusBadge } from '../layout/status/status-badge.js';
 import table from '../layout/table.module.css';
 import { RelativeTime } from '../layout/time/relative-time.js';
+import { RichText } from '../texts/rich-text.js';
+import { t, translated } from '../texts/translate.js';
 import classes from './job-page.module.css';
 import { betweenText, FLEET_API, jobHostStatus } from './job-text.js';
 
@@ -18,19 +20,19 @@ export function HostJobs({ node, version }: { node: string; version: string }) {
   if (!answer && problem)
     return (
       <p role="alert">
-        The jobs of {node} could not be loaded: {problem}
+        {t('The jobs of {{node}} could not be loaded:', { node })} {problem}
       </p>
     );
   if (!answer || answer.jobs.length === 0) return null;
   return (
     <TableCard label="Jobs of the host">
-      <h2>Jobs</h2>
+      <h2>{t('Jobs')}</h2>
       <table className={table.table}>
         <thead>
           <tr>
             {COLUMNS.map((name) => (
               <th key={name} scope="col">
-                {name}
+                {translated(name)}
               </th>
             ))}
           </tr>
@@ -54,7 +56,11 @@ export function HostJobs({ node, version }: { node: string; version: string }) {
       </table>
       {answer.more > 0 && (
         <p className={controls.dim}>
-          and {answer.more} older jobs: <Link href="/jobs">all jobs</Link>
+          <RichText
+            text="and {{more}} older jobs: <to>all jobs</to>"
+            values={{ more: answer.more }}
+            parts={{ to: <Link href="/jobs" /> }}
+          />
         </p>
       )}
     </TableCard>

@@ -4,6 +4,7 @@ import { useIsAllowed } from '../api/access-checks.js';
 import { ConfirmDialog } from '../layout/confirm-dialog.js';
 import controls from '../layout/controls.module.css';
 import { CopyCommand } from '../layout/text/copy-command.js';
+import { translated } from '../texts/translate.js';
 import type { JobAction } from './job-writes.js';
 
 interface JobButtonsProps {
@@ -36,13 +37,13 @@ export function JobButtons({ resource, namespace, name, actions }: JobButtonsPro
           data-main={(at === 0 && action.isMain) || undefined}
           onClick={() => setSelected(action)}
         >
-          {action.label}
+          {translated(action.label)}
         </button>
       ))}
       {selected && (
         <ConfirmDialog
           question={{
-            title: `${selected.label}: ${name}?`,
+            title: `${translated(selected.label)}: ${name}?`,
             text: (
               <>
                 <p>{selected.consequence}</p>

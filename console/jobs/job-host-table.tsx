@@ -10,6 +10,7 @@ import controls from '../layout/controls.module.css';
 import { ListTable } from '../layout/list-table.js';
 import { StatusBadge } from '../layout/status/status-badge.js';
 import { RelativeTime } from '../layout/time/relative-time.js';
+import { t, translated } from '../texts/translate.js';
 import classes from './job-page.module.css';
 import { betweenText, jobHostStatus } from './job-text.js';
 
@@ -44,29 +45,33 @@ interface JobHostTableProps {
 export function JobHostTable({ namespace, filter, hosts: { answer, problem } }: JobHostTableProps) {
   const { state, after, select } = filter;
   return (
-    <section className={classes.part} aria-label="Results">
+    <section className={classes.part} aria-label={t('Results')}>
       <div className={controls.row}>
-        <h2>Results</h2>
+        <h2>{t('Results')}</h2>
         <label>
-          Show{' '}
+          {t('Show')}{' '}
           <select
             className={controls.input}
             value={state ?? ''}
             onChange={({ target }) => select({ state: target.value })}
           >
-            <option value="">all hosts</option>
+            <option value="">{t('all hosts')}</option>
             {JOB_HOST_STATES.map((each) => (
               <option key={each} value={each}>
-                {jobHostStatus(each).word} ({countOf(answer, each)})
+                {translated(jobHostStatus(each).word)} ({countOf(answer, each)})
               </option>
             ))}
           </select>
         </label>
       </div>
-      {problem && <p role="alert">The hosts could not be loaded: {problem}</p>}
-      {!answer && !problem && <p role="status">Loading hosts…</p>}
+      {problem && (
+        <p role="alert">
+          {t('The hosts could not be loaded:')} {problem}
+        </p>
+      )}
+      {!answer && !problem && <p role="status">{t('Loading hosts…')}</p>}
       {answer?.hosts.length === 0 && (
-        <p role="status">{state ? 'No host has this state now.' : 'The job selects no host.'}</p>
+        <p role="status">{state ? t('No host has this state now.') : t('The job selects no host.')}</p>
       )}
       {answer && answer.hosts.length > 0 && (
         <ListTable label="Hosts of the job" columns={COLUMNS}>
@@ -79,7 +84,7 @@ export function JobHostTable({ namespace, filter, hosts: { answer, problem } }: 
         <div className={controls.row}>
           {after !== '' && (
             <button type="button" className={controls.button} onClick={() => select({ state })}>
-              First page
+              {t('First page')}
             </button>
           )}
           {answer.continue && (
@@ -88,10 +93,10 @@ export function JobHostTable({ namespace, filter, hosts: { answer, problem } }: 
               className={controls.button}
               onClick={() => select({ state, after: answer.continue })}
             >
-              Next {PAGE_SIZE} hosts
+              {t('Next {{count}} hosts', { count: PAGE_SIZE })}
             </button>
           )}
-          <span className={controls.dim}>{answer.total} hosts</span>
+          <span className={controls.dim}>{t('{{total}} hosts', { total: answer.total })}</span>
         </div>
       )}
     </section>
@@ -118,7 +123,7 @@ function HostRow({ namespace, host }: { namespace: string; host: JobHost }) {
       <td>{attempts}</td>
       <td data-long>
         {reason && <strong>{reason} </strong>}
-        {pod && <Link href={`/pods/${namespace}/${pod}`}>Pod and log</Link>}
+        {pod && <Link href={`/pods/${namespace}/${pod}`}>{t('Pod and log')}</Link>}
         {message && <pre className={classes.output}>{message.trimEnd()}</pre>}
       </td>
     </tr>

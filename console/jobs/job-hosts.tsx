@@ -3,6 +3,7 @@ import type { DaemonJobHosts } from '../../shared/kube/fleet/daemonjob-host-type
 import { type ApiResource, useApiResource } from '../api/use-api-resource.js';
 import controls from '../layout/controls.module.css';
 import { useFrozenValue } from '../layout/use-frozen-value.js';
+import { t } from '../texts/translate.js';
 import { JobHostTable, useHostFilter } from './job-host-table.js';
 import { JobMap } from './job-map.js';
 
@@ -38,11 +39,15 @@ interface HostMapProps extends Pick<ApiResource<unknown>, 'problem'> {
 
 function HostMap({ states, problem }: HostMapProps) {
   return (
-    <section className={controls.card} aria-label="Map">
-      <h2>Hosts by result</h2>
-      {problem && <p role="alert">The map could not be loaded: {problem}</p>}
-      {!states && !problem && <p role="status">Loading the map…</p>}
-      {states?.length === 0 && <p>The job selects no host.</p>}
+    <section className={controls.card} aria-label={t('Map')}>
+      <h2>{t('Hosts by result')}</h2>
+      {problem && (
+        <p role="alert">
+          {t('The map could not be loaded:')} {problem}
+        </p>
+      )}
+      {!states && !problem && <p role="status">{t('Loading the map…')}</p>}
+      {states?.length === 0 && <p>{t('The job selects no host.')}</p>}
       {states && states.length > 0 && <JobMap states={states} />}
     </section>
   );

@@ -4,6 +4,7 @@ import type { DaemonJobHosts, JobHostState } from '../../shared/kube/fleet/daemo
 import { MapCanvas } from '../fleet/map/map-canvas.js';
 import type { MapLayout } from '../fleet/map/map-layout.js';
 import { useThemeColours } from '../fleet/map/theme-colours.js';
+import { translated } from '../texts/translate.js';
 import { jobHostStatus } from './job-text.js';
 
 const GAP_PX = 2;
@@ -32,7 +33,7 @@ export function JobMap({ states }: { states: DaemonJobHosts['states'] }) {
   const groups = useMemo(
     () =>
       states.map(({ state, nodes = [] }) => ({
-        name: jobHostStatus(state).word,
+        name: translated(jobHostStatus(state).word),
         hosts: nodes.map((node) => ({ node, state })),
       })),
     [states],
@@ -47,7 +48,7 @@ export function JobMap({ states }: { states: DaemonJobHosts['states'] }) {
       label="Map of the hosts by result; the table lists the same hosts"
       groups={groups}
       draw={draw}
-      describe={({ node, state }) => `${node} · ${jobHostStatus(state).word}`}
+      describe={({ node, state }) => `${node} · ${translated(jobHostStatus(state).word)}`}
       nameOf={({ node }) => node}
     />
   );
@@ -66,7 +67,7 @@ function drawJobMap(
   canvas.height = plan.height * ratio;
   canvas.style.height = `${plan.height}px`;
   context.scale(ratio, ratio);
-  context.font = '600 13px system-ui, sans-serif';
+  context.font = '600 13px "Inter Variable", system-ui, sans-serif';
   for (const { name, hosts, top, cellsTop } of plan.groups) {
     context.fillStyle = colours.text;
     context.fillText(`${name} · ${hosts.length}`, 0, top + TITLE_BASE_PX);

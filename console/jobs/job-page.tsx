@@ -1,7 +1,7 @@
 /** Page of a DaemonJob: state and actions, the map of its hosts, their results, and the policy of the starts. */
 import { Link, useParams } from 'wouter';
 import { type DaemonJob, daemonJobFinishedAs, runOf } from '../../shared/kube/daemonjobs/daemonjob-types.js';
-import { controllerOf, countText } from '../../shared/kube/objects/meta.js';
+import { controllerOf } from '../../shared/kube/objects/meta.js';
 import { useLiveList } from '../api/live-list.js';
 import controls from '../layout/controls.module.css';
 import { ListState } from '../layout/list-state.js';
@@ -11,6 +11,8 @@ import { CopyCommand } from '../layout/text/copy-command.js';
 import { imagesText } from '../layout/text/image-text.js';
 import { RelativeTime } from '../layout/time/relative-time.js';
 import { EventList } from '../pods/event-list.js';
+import { RichText } from '../texts/rich-text.js';
+import { counted, t } from '../texts/translate.js';
 import { JobBar } from './job-bar.js';
 import { JobButtons } from './job-buttons.js';
 import { Fact, JobStart } from './job-fact.js';
@@ -30,13 +32,15 @@ export function JobPage() {
   return (
     <PageShell title={`${name} – Jobs`}>
       <p>
-        <Link href="/jobs">Jobs</Link> / {namespace}
+        <Link href="/jobs">{t('Jobs')}</Link> / {namespace}
       </p>
       {!job && <h1>{name}</h1>}
       <ListState {...{ phase, error }} what={`DaemonJobs of ${namespace}`} isEmpty={!job}>
         <p>
-          There is no DaemonJob with this name. Its time to live may be over:{' '}
-          <Link href="/jobs">all jobs</Link>
+          <RichText
+            text="There is no DaemonJob with this name. Its time to live may be over: <to>all jobs</to>"
+            parts={{ to: <Link href="/jobs" /> }}
+          />
         </p>
       </ListState>
       {job && <JobDetails job={job} />}
@@ -74,7 +78,7 @@ function JobSummary({ job }: { job: DaemonJob }) {
   const isFinished = daemonJobFinishedAs(job) !== undefined;
   const end = isFinished ? status?.completionTime : new Date().toISOString();
   return (
-    <section className={controls.card} aria-label="Summary">
+    <section className={controls.card} aria-label={t('Summary')}>
       <JobBar status={status} isLarge />
       {failure && <p className={controls.problem}>{failure}</p>}
       <dl className={classes.facts}>
@@ -110,6 +114,6 @@ function JobSummary({ job }: { job: DaemonJob }) {
 }
 
 function retryText({ retry, backoffLimit = 6 }: DaemonJob['spec']): string {
-  if (retry === 'AtMostOnce') return 'never again, also not after a power cut';
-  return backoffLimit === 0 ? 'no retry' : `up to ${countText(backoffLimit, 'more attempt')}`;
+  if (retry === 'AtMostOnce') return t('never again, also not after a power cut');
+  return backoffLimit === 0 ? t('no retry') : counted('up to {{count}} more attempts', backoffLimit);
 }

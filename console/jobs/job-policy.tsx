@@ -1,15 +1,16 @@
 /** The RolloutPolicy that decides when hosts may start a job. */
 import { Link } from 'wouter';
 import type { DaemonJob } from '../../shared/kube/daemonjobs/daemonjob-types.js';
-import { countText } from '../../shared/kube/objects/meta.js';
 import type { RolloutPolicy } from '../../shared/kube/rollouts/rollout-policy-types.js';
 import { useLiveList } from '../api/live-list.js';
+import { RichText } from '../texts/rich-text.js';
+import { counted, t } from '../texts/translate.js';
 import { jobsPath } from './job-text.js';
 
 export function JobPolicy({ job: { metadata, spec } }: { job: DaemonJob }) {
   const { namespace = '' } = metadata;
   const { rolloutPolicyName: name } = spec;
-  if (name === undefined) return <>at any time: no RolloutPolicy applies</>;
+  if (name === undefined) return <>{t('at any time: no RolloutPolicy applies')}</>;
   return <NamedPolicy namespace={namespace} name={name} />;
 }
 
@@ -24,33 +25,37 @@ function NamedPolicy({ namespace, name }: { namespace: string; name: string }) {
   if (phase === 'refused')
     return (
       <p role="alert">
-        You are not allowed to read {name}: {error?.message}
+        {t('You are not allowed to read {{name}}:', { name })} {error?.message}
       </p>
     );
   if (!policy && phase === 'live')
     return (
       <p role="alert">
-        No host starts: there is no RolloutPolicy “{name}” in {namespace}.
+        {t('No host starts: there is no RolloutPolicy “{{name}}” in {{namespace}}.', { name, namespace })}
       </p>
     );
-  if (!policy) return <span role="status">Loading the policy…</span>;
+  if (!policy) return <span role="status">{t('Loading the policy…')}</span>;
   return (
-    <>
-      {policyText(policy)} of {link}
-      {(policy.spec.waves?.length ?? 0) > 0 && ', wave by wave'}, see the{' '}
-      <Link href="/calendar">Schedule</Link>
-    </>
+    <RichText
+      text={
+        (policy.spec.waves?.length ?? 0) > 0
+          ? '{{when}} of <policy/>, wave by wave, see the <to>Schedule</to>'
+          : '{{when}} of <policy/>, see the <to>Schedule</to>'
+      }
+      values={{ when: policyText(policy) }}
+      parts={{ policy: link, to: <Link href="/calendar" /> }}
+    />
   );
 }
 
 /** When the policy lets hosts start, without its waves. Pure. */
 function policyText({ spec }: RolloutPolicy): string {
-  if (spec.paused) return 'not before the end of the pause';
-  if (spec.frozen) return 'not before the end of the freeze';
+  if (spec.paused) return t('not before the end of the pause');
+  if (spec.frozen) return t('not before the end of the freeze');
   const windows = spec.windows?.length ?? 0;
   const freezes = spec.freezes?.length ?? 0;
-  if (windows + freezes === 0) return 'at any time, by the rules';
-  if (freezes === 0) return `within the ${countText(windows, 'window')}`;
-  const when = windows === 0 ? 'at any time' : `within the ${countText(windows, 'window')}`;
-  return `${when}, not during the ${countText(freezes, 'freeze period')}`;
+  if (windows + freezes === 0) return t('at any time, by the rules');
+  if (freezes === 0) return counted('within the {{count}} windows', windows);
+  const when = windows === 0 ? t('at any time') : counted('within the {{count}} windows', windows);
+  return counted('{{when}}, not during the {{count}} freeze periods', freezes, { when });
 }

@@ -13,6 +13,7 @@ import { findCondition, isConditionTrue } from '../../shared/kube/objects/condit
 import { FLEET_GROUP } from '../../shared/kube/objects/meta.js';
 import type { RolloutPhase } from '../../shared/kube/rollouts/rollout-types.js';
 import { rolloutStatus, type ShownStatus } from '../layout/status/object-status.js';
+import { t, translated } from '../texts/translate.js';
 
 export const FLEET_API = `/apis/${FLEET_GROUP}/v1`;
 
@@ -104,8 +105,11 @@ export function jobParts(status: DaemonJobStatus | undefined): JobPart[] {
 /** Returns for example `12 of 20 succeeded, 1 failed, 4 running`. */
 export function jobProgressText(status: DaemonJobStatus | undefined): string {
   const others = jobParts(status).filter(({ state }) => state !== 'Succeeded');
-  const first = `${status?.succeeded ?? 0} of ${status?.hosts ?? 0} succeeded`;
-  return [first, ...others.map(({ count, word }) => `${count} ${word}`)].join(', ');
+  const first = t('{{succeeded}} of {{hosts}} succeeded', {
+    succeeded: status?.succeeded ?? 0,
+    hosts: status?.hosts ?? 0,
+  });
+  return [first, ...others.map(({ count, word }) => `${count} ${translated(word)}`)].join(', ');
 }
 
 /** Returns why the job has ended early, or '' . */

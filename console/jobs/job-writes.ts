@@ -3,6 +3,7 @@ import { type DaemonJob, daemonJobFinishedAs, runOf } from '../../shared/kube/da
 import { countText, type KubeObject } from '../../shared/kube/objects/meta.js';
 import { type SteeringVerb, steeringAnnotation } from '../../shared/kube/rollouts/steering-requests.js';
 import { requestApi } from '../api/api-call.js';
+import { counted, t } from '../texts/translate.js';
 import { jobRollout, jobStatus, jobsPath } from './job-text.js';
 
 const MERGE = 'application/merge-patch+json';
@@ -46,7 +47,10 @@ export function actionsOfJob(job: DaemonJob, now: number): JobAction[] {
       !isLate && {
         label: 'Rerun failed hosts',
         isMain: true,
-        consequence: `The job runs again on ${countText(failed + missed, 'host')} that failed or missed it. Hosts that succeeded do nothing.`,
+        consequence: counted(
+          'The job runs again on {{count}} hosts that failed or missed it. Hosts that succeeded do nothing.',
+          failed + missed,
+        ),
         command: `everynode job rerun ${name} -n ${namespace}`,
         verb: 'patch',
         // The resourceVersion keeps two operators from starting two runs.
@@ -58,10 +62,13 @@ export function actionsOfJob(job: DaemonJob, now: number): JobAction[] {
       },
     !isFinished &&
       suspension('daemonjobs', job, job.spec.suspend, {
-        suspend: `No further host starts: ${countText(waiting + offline, 'host')} wait. Pods that run continue.`,
-        resume: `${countText(waiting + offline, 'host')} may start again.`,
+        suspend: counted(
+          'No further host starts: {{count}} hosts wait. Pods that run continue.',
+          waiting + offline,
+        ),
+        resume: counted('{{count}} hosts may start again.', waiting + offline),
       }),
-    deletion('daemonjobs', job, 'Its Pods are ended, and the results of all hosts are deleted with it.'),
+    deletion('daemonjobs', job, t('Its Pods are ended, and the results of all hosts are deleted with it.')),
   ];
   return actions.filter((each) => each !== false);
 }
@@ -74,7 +81,7 @@ export function waveActions(job: DaemonJob): JobAction[] {
   const next = waves[waves.findIndex(({ name }) => name === wave) + 1];
   const opens = next
     ? `wave ${next.name} opens: ${countText(leftOf(next), 'host')} may start`
-    : 'there is no further wave';
+    : t('there is no further wave');
   if (phase === 'AwaitingApproval' && next)
     return [steering(job, 'approve', next.name, `${opens.charAt(0).toUpperCase()}${opens.slice(1)}.`)];
   if (phase === 'Soaking')
@@ -98,7 +105,7 @@ function steering(job: DaemonJob, verb: SteeringVerb, wave: string, consequence:
   const listed = (annotations?.[key] ?? '').split(',').map((each) => each.trim());
   const value = [...new Set([...listed, wave])].filter(Boolean).join(',');
   return {
-    label: `${verb === 'approve' ? 'Approve' : 'Promote'} ${wave}`,
+    label: verb === 'approve' ? t('Approve {{wave}}', { wave }) : t('Promote {{wave}}', { wave }),
     isMain: verb === 'approve',
     consequence,
     command: `kubectl -n ${namespace} annotate daemonjob ${name} --overwrite ${key}=${value}`,
@@ -111,10 +118,10 @@ function steering(job: DaemonJob, verb: SteeringVerb, wave: string, consequence:
 export function actionsOfCronJob(cron: KubeObject & { spec: { suspend?: boolean } }): JobAction[] {
   return [
     suspension('crondaemonjobs', cron, cron.spec.suspend, {
-      suspend: 'No further run starts. Runs that have begun continue.',
-      resume: 'The job runs again at the next time of its schedule.',
+      suspend: t('No further run starts. Runs that have begun continue.'),
+      resume: t('The job runs again at the next time of its schedule.'),
     }),
-    deletion('crondaemonjobs', cron, 'Its jobs are deleted with it, with the results of all hosts.'),
+    deletion('crondaemonjobs', cron, t('Its jobs are deleted with it, with the results of all hosts.')),
   ];
 }
 

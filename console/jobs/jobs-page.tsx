@@ -15,6 +15,8 @@ import { CopyCommand } from '../layout/text/copy-command.js';
 import { imagesText } from '../layout/text/image-text.js';
 import { namespaceFlag } from '../layout/text/shell-words.js';
 import { useUrlFilter } from '../layout/use-url-query.js';
+import { RichText } from '../texts/rich-text.js';
+import { t } from '../texts/translate.js';
 import { CronJobTable } from './cron-job-table.js';
 import { JobBar } from './job-bar.js';
 import { JobStart } from './job-fact.js';
@@ -39,10 +41,10 @@ export function JobsPage() {
   return (
     <PageShell title="Jobs">
       <div className={classes.head}>
-        <h1>Jobs</h1>
+        <h1>{t('Jobs')}</h1>
         {mayRun && (
           <Link href={runAddress(namespace)} className={`${controls.button} ${classes.action}`} data-main>
-            Run on hosts…
+            {t('Run on hosts…')}
           </Link>
         )}
       </div>
@@ -50,8 +52,8 @@ export function JobsPage() {
         <input
           className={controls.input}
           type="search"
-          aria-label="Filter by name or image"
-          placeholder="Name or image"
+          aria-label={t('Filter by name or image')}
+          placeholder={t('Name or image')}
           value={filter}
           data-shortcut="/"
           onChange={({ target }) => setQuery('filter', target.value)}
@@ -59,8 +61,8 @@ export function JobsPage() {
         <input
           className={controls.input}
           type="search"
-          aria-label="Namespace"
-          placeholder={namespace ?? 'All namespaces'}
+          aria-label={t('Namespace')}
+          placeholder={namespace ?? t('All namespaces')}
           value={typed}
           onChange={({ target }) => setQuery('namespace', target.value.trim())}
         />
@@ -70,7 +72,7 @@ export function JobsPage() {
             checked={query.has('failed')}
             onChange={({ target }) => setQuery('failed', target.checked ? '1' : '')}
           />{' '}
-          Only with failed or missed hosts
+          {t('Only with failed or missed hosts')}
         </label>
       </div>
       <NamespaceProblem typed={typed} />
@@ -110,13 +112,15 @@ function JobTable({ jobs, filter, onlyFailed }: JobTableProps) {
   return (
     <>
       <ListState {...{ phase, error }} what="DaemonJobs" isEmpty={objects.length === 0}>
-        <p>No jobs yet. A job runs a command once on each host, also on hosts that are offline now.</p>
+        <p>{t('No jobs yet. A job runs a command once on each host, also on hosts that are offline now.')}</p>
         <p>
-          <Link href={runAddress(namespace)}>Run a command on hosts</Link>, or <code>kubectl apply -f</code> a
-          DaemonJob.
+          <RichText
+            text="<to>Run a command on hosts</to>, or <command/> a DaemonJob."
+            parts={{ to: <Link href={runAddress(namespace)} />, command: <code>kubectl apply -f</code> }}
+          />
         </p>
       </ListState>
-      {objects.length > 0 && found.length === 0 && <p role="status">No jobs match.</p>}
+      {objects.length > 0 && found.length === 0 && <p role="status">{t('No jobs match.')}</p>}
       {found.length > 0 && (
         <ListTable label="DaemonJobs" columns={COLUMNS}>
           {found.slice(0, rows).map((job) => (
@@ -126,9 +130,9 @@ function JobTable({ jobs, filter, onlyFailed }: JobTableProps) {
       )}
       {found.length > rows && (
         <p>
-          {rows} of {found.length} jobs are shown.{' '}
+          {t('{{shown}} of {{total}} jobs are shown.', { shown: rows, total: found.length })}{' '}
           <button type="button" className={controls.button} onClick={() => setRows(rows + PAGE_SIZE)}>
-            Show {PAGE_SIZE} more
+            {t('Show {{count}} more', { count: PAGE_SIZE })}
           </button>
         </p>
       )}

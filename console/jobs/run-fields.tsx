@@ -1,6 +1,7 @@
 /** Fields of the form "Run on hosts". */
 import controls from '../layout/controls.module.css';
 import { TextField } from '../layout/text-field.js';
+import { t } from '../texts/translate.js';
 import type { RunDraft } from './run-draft.js';
 import classes from './run-fields.module.css';
 
@@ -26,11 +27,11 @@ export function RunFields({ draft, onChange }: RunFieldsProps) {
   return (
     <div className={classes.form}>
       <fieldset className={classes.target}>
-        <legend>Hosts</legend>
+        <legend>{t('Hosts')}</legend>
         <Choice label="With these labels" value="hosts" draft={draft} onChange={onChange} />
         <input
           className={controls.input}
-          aria-label="Labels"
+          aria-label={t('Labels')}
           placeholder="site=kiel"
           value={draft.selector}
           disabled={draft.target === 'all'}
@@ -50,7 +51,7 @@ export function RunFields({ draft, onChange }: RunFieldsProps) {
         />
       ))}
       <details>
-        <summary>Limits and namespace</summary>
+        <summary>{t('Limits and namespace')}</summary>
         <div className={classes.limits}>
           {LIMITS.map(([field, label, hint]) => (
             <TextField

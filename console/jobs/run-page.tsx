@@ -3,7 +3,6 @@ import { useState } from 'react';
 import { Link, useLocation } from 'wouter';
 import type { DaemonJob } from '../../shared/kube/daemonjobs/daemonjob-types.js';
 import type { DaemonJobPreview } from '../../shared/kube/fleet/daemonjob-host-types.js';
-import { countText } from '../../shared/kube/objects/meta.js';
 import { callApi } from '../api/api-call.js';
 import { ConfirmDialog } from '../layout/confirm-dialog.js';
 import controls from '../layout/controls.module.css';
@@ -11,6 +10,8 @@ import { useNewObjectNamespace } from '../layout/namespace-filter.js';
 import { PageShell } from '../layout/shell/page-shell.js';
 import { CopyCommand } from '../layout/text/copy-command.js';
 import { useUnsavedEdit } from '../layout/unsaved-edits.js';
+import { RichText } from '../texts/rich-text.js';
+import { counted, t } from '../texts/translate.js';
 import { jobsPath } from './job-text.js';
 import { commandOfDraft, firstDraft, jobOfDraft, type RunDraft } from './run-draft.js';
 import { RunFields } from './run-fields.js';
@@ -40,14 +41,14 @@ export function RunPage() {
   return (
     <PageShell title="Run on hosts">
       <p>
-        <Link href="/jobs">Jobs</Link>
+        <Link href="/jobs">{t('Jobs')}</Link>
       </p>
-      <h1>Run on hosts</h1>
-      <section className={controls.card} aria-label="Job">
+      <h1>{t('Run on hosts')}</h1>
+      <section className={controls.card} aria-label={t('Job')}>
         <RunFields draft={draft} onChange={(change) => setDraft({ ...draft, ...change })} />
       </section>
-      <section className={controls.card} aria-label="Preview">
-        <h2>Hosts</h2>
+      <section className={controls.card} aria-label={t('Preview')}>
+        <h2>{t('Hosts')}</h2>
         <PreviewText problem={'problem' in drafted ? drafted.problem : problem} preview={preview} />
         <div className={controls.row}>
           <button
@@ -57,7 +58,9 @@ export function RunPage() {
             disabled={!preview || preview.eligible === 0}
             onClick={() => setConfirming(true)}
           >
-            {preview ? `Run on ${countText(preview.eligible, 'host')}` : 'Run'}
+            {preview
+              ? t('Run on {{hosts}}', { hosts: counted('{{count}} hosts', preview.eligible) })
+              : t('Run')}
           </button>
         </div>
       </section>
@@ -65,12 +68,16 @@ export function RunPage() {
       {isConfirming && preview && (
         <ConfirmDialog
           question={{
-            title: `Run on ${countText(preview.eligible, 'host')}?`,
+            title: t('Run on {{hosts}}?', { hosts: counted('{{count}} hosts', preview.eligible) }),
             text: (
               <p>
-                <code>{draft.command.trim() || 'The command of the image'}</code> runs once on each of them,
-                in the image <code>{draft.image.trim()}</code>. Hosts that have not started within an hour are
-                missed.
+                <RichText
+                  text="<command/> runs once on each of them, in the image <image/>. Hosts that have not started within an hour are missed."
+                  parts={{
+                    command: <code>{draft.command.trim() || t('The command of the image')}</code>,
+                    image: <code>{draft.image.trim()}</code>,
+                  }}
+                />
               </p>
             ),
             act: 'Run',
@@ -91,15 +98,16 @@ interface PreviewTextProps {
 
 function PreviewText({ problem, preview }: PreviewTextProps) {
   if (problem) return <p role="status">{problem}</p>;
-  if (!preview) return <p role="status">Counting the hosts…</p>;
+  if (!preview) return <p role="status">{t('Counting the hosts…')}</p>;
   const { eligible, hosts, offline, nodes } = preview;
-  if (eligible === 0) return <p role="status">No host matches. Check the labels, or taints of the hosts.</p>;
+  if (eligible === 0)
+    return <p role="status">{t('No host matches. Check the labels, or taints of the hosts.')}</p>;
   const more = eligible - nodes.length;
   return (
     <>
       <p role="status">
-        {eligible} of {countText(hosts, 'host')} {eligible === 1 ? 'matches' : 'match'}.
-        {offline > 0 && ` ${countText(offline, 'host')} of them ${offline === 1 ? 'is' : 'are'} offline now.`}
+        {counted('{{count}} of {{hosts}} match.', eligible, { hosts: counted('{{count}} hosts', hosts) })}
+        {offline > 0 && ` ${counted('{{count}} hosts of them are offline now.', offline)}`}
       </p>
       <p className={controls.dim}>
         {nodes.join(', ')}

@@ -1,5 +1,6 @@
 /** Confirmation of an action. The browser's modal dialog traps the focus and handles Escape. */
 import { type ReactNode, useEffect, useId, useRef, useState } from 'react';
+import { t, translated } from '../texts/translate.js';
 import classes from './confirm-dialog.module.css';
 import controls from './controls.module.css';
 
@@ -39,11 +40,11 @@ export function ConfirmDialog({ question, onClose }: { question: Confirmation; o
   const lacksReason = question.reason === 'needed' && reason.trim() === '';
   return (
     <dialog ref={dialog} className={classes.dialog} aria-labelledby={`${id}-title`} onClose={onClose}>
-      <h2 id={`${id}-title`}>{question.title}</h2>
+      <h2 id={`${id}-title`}>{translated(question.title)}</h2>
       <div>{question.text}</div>
       {question.reason !== 'none' && (
         <label className={controls.field}>
-          Why {question.reason === 'needed' ? '(needed)' : '(optional, visible to others)'}
+          {question.reason === 'needed' ? t('Why (needed)') : t('Why (optional, visible to others)')}
           <input
             className={controls.input}
             value={reason}
@@ -65,10 +66,10 @@ export function ConfirmDialog({ question, onClose }: { question: Confirmation; o
           disabled={isBusy || lacksReason}
           onClick={() => void perform()}
         >
-          {question.act}
+          {translated(question.act)}
         </button>
         <button type="button" className={controls.button} onClick={() => dialog.current?.close()}>
-          Cancel
+          {t('Cancel')}
         </button>
       </div>
     </dialog>

@@ -3,9 +3,10 @@
 import { useEffect, useState } from 'react';
 import type { DaemonSetEffect, HostEffect } from '../../shared/kube/fleet/host-effect-types.js';
 import type { NodeChange } from '../../shared/kube/nodes/node-change.js';
-import { countText } from '../../shared/kube/objects/meta.js';
+
 import { ACCESS, useIsAllowed } from '../api/access-checks.js';
 import { fetchHostEffect } from '../api/node-writes.js';
+import { counted, t } from '../texts/translate.js';
 import controls from './controls.module.css';
 
 interface EffectTextProps {
@@ -30,8 +31,8 @@ export function HostEffectText({ hosts, change }: EffectTextProps) {
     );
     return () => abort.abort();
   }, [requested, mayAsk]);
-  if (!mayAsk) return <p className={controls.dim}>You are not allowed to preview this change.</p>;
-  if (answer?.requested !== requested) return <p role="status">Loading the preview…</p>;
+  if (!mayAsk) return <p className={controls.dim}>{t('You are not allowed to preview this change.')}</p>;
+  if (answer?.requested !== requested) return <p role="status">{t('Loading the preview…')}</p>;
   if (!answer.effect) return <p role="alert">{answer.problem}</p>;
   return <Effect effect={answer.effect} />;
 }
@@ -39,8 +40,8 @@ export function HostEffectText({ hosts, change }: EffectTextProps) {
 function Effect({ effect: { daemonSets, evicted, missing, unreadable = 0 } }: { effect: HostEffect }) {
   const changes = daemonSets.length > 0 || evicted > 0 || unreadable > 0;
   return (
-    <div role="status" aria-label="Effect">
-      {!changes && <p>No Pods start or stop.</p>}
+    <div role="status" aria-label={t('Effect')}>
+      {!changes && <p>{t('No Pods start or stop.')}</p>}
       {changes && (
         <ul>
           {daemonSets.map((each) => (
@@ -53,33 +54,26 @@ function Effect({ effect: { daemonSets, evicted, missing, unreadable = 0 } }: { 
           ))}
           {unreadable > 0 && (
             <li>
-              {countText(unreadable, 'more DaemonSet changes that', 'more DaemonSets change that')} you are
-              not allowed to read.
+              {counted('{{count}} more DaemonSets change that you are not allowed to read.', unreadable)}
             </li>
           )}
-          {evicted > 0 && (
-            <li>
-              {countText(evicted, 'Pod without a DaemonSet is', 'Pods without a DaemonSet are')} evicted.
-            </li>
-          )}
+          {evicted > 0 && <li>{counted('{{count}} Pods without a DaemonSet are evicted.', evicted)}</li>}
         </ul>
       )}
-      {missing.length > 0 && (
-        <p>{countText(missing.length, 'of the hosts does', 'of the hosts do')} not exist.</p>
-      )}
+      {missing.length > 0 && <p>{counted('{{count}} of the hosts do not exist.', missing.length)}</p>}
     </div>
   );
 }
 
 function countsOf({ starts, startsOn, stops, stopsOn }: DaemonSetEffect): string {
   const parts = [
-    starts > 0 && `${countText(starts, 'Pod starts', 'Pods start')} (${namesOf(startsOn, starts)})`,
-    stops > 0 && `${countText(stops, 'Pod stops', 'Pods stop')} (${namesOf(stopsOn, stops)})`,
+    starts > 0 && `${counted('{{count}} Pods start', starts)} (${namesOf(startsOn, starts)})`,
+    stops > 0 && `${counted('{{count}} Pods stop', stops)} (${namesOf(stopsOn, stops)})`,
   ];
   return parts.filter(Boolean).join(', ');
 }
 
 function namesOf(names: readonly string[], count: number): string {
   const more = count - names.length;
-  return names.join(', ') + (more > 0 ? ` and ${more} more` : '');
+  return more > 0 ? t('{{names}} and {{more}} more', { names: names.join(', '), more }) : names.join(', ');
 }

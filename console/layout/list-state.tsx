@@ -2,6 +2,8 @@
 import type { ReactNode } from 'react';
 import type { ApiCallError } from '../api/api-call.js';
 import type { WatchPhase } from '../api/list-watch.js';
+import { RichText } from '../texts/rich-text.js';
+import { t, translated } from '../texts/translate.js';
 import controls from './controls.module.css';
 
 interface ListStateProps {
@@ -14,14 +16,15 @@ interface ListStateProps {
   children: ReactNode;
 }
 
-export function ListState({ phase, error, what, isEmpty, children }: ListStateProps) {
-  if (phase === 'loading') return <p role="status">Loading {what}…</p>;
+export function ListState({ phase, error, what: word, isEmpty, children }: ListStateProps) {
+  const what = translated(word);
+  if (phase === 'loading') return <p role="status">{t('Loading {{what}}…', { what })}</p>;
   if (phase === 'refused') return <Refused what={what} error={error} />;
   if (phase === 'lost' && isEmpty)
     return (
       <p role="status">
-        {what} could not be loaded yet. The page tries again by itself
-        {error ? `: ${error.message}` : '.'}
+        {t('{{what}} could not be loaded yet. The page tries again by itself.', { what })}
+        {error && ` ${error.message}`}
       </p>
     );
   return isEmpty ? <div className={controls.card}>{children}</div> : null;
@@ -31,15 +34,17 @@ function Refused({ what, error }: { what: string; error: ApiCallError | undefine
   if (error?.code === 404)
     return (
       <p role="alert">
-        This coordinator does not serve {what}. Upgrade it, or check the address of this page.
+        {t('This coordinator does not serve {{what}}. Upgrade it, or check the address of this page.', {
+          what,
+        })}
       </p>
     );
   return (
     <div role="alert" className={controls.card}>
-      <p>You are not allowed to list {what}.</p>
+      <p>{t('You are not allowed to list {{what}}.', { what })}</p>
       <p className={controls.dim}>{error?.message}</p>
       <p>
-        Ask an administrator for the role <code>view</code>.
+        <RichText text="Ask an administrator for the role <role/>." parts={{ role: <code>view</code> }} />
       </p>
     </div>
   );

@@ -1,5 +1,6 @@
 /** Tables in cards. They scroll horizontally if they are wider than the screen. */
 import type { ReactNode } from 'react';
+import { translated } from '../texts/translate.js';
 import controls from './controls.module.css';
 import { ScrollFrame } from './scroll-frame.js';
 import table from './table.module.css';
@@ -20,7 +21,7 @@ export function ListTable({ label, columns, wraps = false, children }: ListTable
           <tr>
             {columns.map((name) => (
               <th key={name} scope="col">
-                {name}
+                {translated(name)}
               </th>
             ))}
           </tr>

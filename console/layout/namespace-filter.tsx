@@ -3,6 +3,7 @@ import { useEffect, useState } from 'react';
 import { useSearchParams } from 'wouter';
 import { useNamespaceChoice } from '../api/namespace-choice.js';
 import { isNamespaceName } from '../api/namespace-name.js';
+import { t } from '../texts/translate.js';
 
 /** Delay after the last keystroke. */
 const SETTLED_AFTER_MS = 400;
@@ -36,5 +37,7 @@ export function useNewObjectNamespace(): string {
 export function NamespaceProblem({ typed }: { typed: string }) {
   const name = typed.trim();
   if (name === '' || isNamespaceName(name)) return null;
-  return <p role="status">“{name}” is not the name of a namespace, so the filter is ignored.</p>;
+  return (
+    <p role="status">{t('“{{name}}” is not the name of a namespace, so the filter is ignored.', { name })}</p>
+  );
 }

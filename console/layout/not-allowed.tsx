@@ -1,4 +1,7 @@
 /** Says that the user's roles do not cover a list, and what to do about it. */
+
+import { RichText } from '../texts/rich-text.js';
+import { t, translated } from '../texts/translate.js';
 import controls from './controls.module.css';
 import { NamespaceForm } from './shell/namespace-select.js';
 
@@ -13,21 +16,24 @@ interface NotAllowedProps {
   isNamespaced?: boolean;
 }
 
-export function NotAllowed({ what, resource, namespace, isNamespaced = false }: NotAllowedProps) {
-  const where = namespace === undefined ? '' : ` in namespace ${namespace}`;
+export function NotAllowed({ what: word, resource, namespace, isNamespaced = false }: NotAllowedProps) {
+  const what = translated(word);
   return (
-    <section className={controls.card} aria-label="Not allowed">
+    <section className={controls.card} aria-label={t('Not allowed')}>
       <p role="alert">
-        You are not allowed to list {what}
-        {where}.
+        {namespace === undefined
+          ? t('You are not allowed to list {{what}}.', { what })
+          : t('You are not allowed to list {{what}} in namespace {{namespace}}.', { what, namespace })}
       </p>
       <p className={controls.dim}>
-        Ask an administrator for a role with <code>list</code> and <code>watch</code> on{' '}
-        <code>{resource}</code>.
+        <RichText
+          text="Ask an administrator for a role with <list/> and <watch/> on <resource/>."
+          parts={{ list: <code>list</code>, watch: <code>watch</code>, resource: <code>{resource}</code> }}
+        />
       </p>
       {isNamespaced && namespace === undefined && (
         <>
-          <p>If your rights are for one namespace, open it here.</p>
+          <p>{t('If your rights are for one namespace, open it here.')}</p>
           <NamespaceForm />
         </>
       )}

@@ -1,5 +1,6 @@
 /** Scrollable region that is reachable by mouse and keyboard (WCAG 2.1.1). */
 import type { ComponentProps } from 'react';
+import { translated } from '../texts/translate.js';
 
 type ScrollFrameProps = ComponentProps<'section'> & {
   label: string;
@@ -7,5 +8,5 @@ type ScrollFrameProps = ComponentProps<'section'> & {
 
 export function ScrollFrame({ label, ...rest }: ScrollFrameProps) {
   // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable regions must be reachable by keyboard
-  return <section aria-label={label} tabIndex={0} {...rest} />;
+  return <section aria-label={translated(label)} tabIndex={0} {...rest} />;
 }

@@ -1,5 +1,6 @@
 /** A text input with a label. The placeholder is an example. */
 import { useId } from 'react';
+import { translated } from '../texts/translate.js';
 import controls from './controls.module.css';
 
 interface TextFieldProps {
@@ -13,7 +14,7 @@ export function TextField({ label, hint, value, onText }: TextFieldProps) {
   const id = useId();
   return (
     <div className={controls.field}>
-      <label htmlFor={id}>{label}</label>
+      <label htmlFor={id}>{translated(label)}</label>
       <input
         id={id}
         className={controls.input}

@@ -1,7 +1,6 @@
 /** Asks before edits that are not saved are lost: by a link, by Back, or by closing the tab. */
 import { useCallback, useEffect, useRef } from 'react';
-
-const QUESTION = 'The changes on this page are not saved. Leave the page and discard them?';
+import { t } from '../texts/translate.js';
 
 /** The editors with unsaved changes, each with the address of its page. */
 const edits = new Map<object, string>();
@@ -30,7 +29,11 @@ export function useUnsavedEdit(isUnsaved: boolean): () => void {
 }
 
 function mayDiscard(): boolean {
-  if (edits.size > 0 && !confirm(QUESTION)) return false;
+  if (
+    edits.size > 0 &&
+    !confirm(t('The changes on this page are not saved. Leave the page and discard them?'))
+  )
+    return false;
   edits.clear();
   return true;
 }

@@ -4,6 +4,7 @@ import { type JoinAddress, joinCommand } from '../../shared/kube/access/join-com
 import controls from '../layout/controls.module.css';
 import { CopyCommand } from '../layout/text/copy-command.js';
 import { TextField } from '../layout/text-field.js';
+import { t, translated } from '../texts/translate.js';
 import { createJoinToken } from './create-join-token.js';
 import { parseLabels } from './label-input.js';
 import classes from './onboarding.module.css';
@@ -56,18 +57,21 @@ export function JoinForm({ address }: { address: JoinAddress }) {
   };
 
   return (
-    <section className={controls.card} aria-label="Join line">
-      <h2>Create a join command</h2>
+    <section className={controls.card} aria-label={t('Join line')}>
+      <h2>{t('Create a join command')}</h2>
       <form className={classes.form} onSubmit={(event) => void submit(event)}>
         <label className={controls.field}>
-          Expires after
+          {t('Expires after')}
+
           <select
             className={controls.input}
             value={options.lifetime}
             onChange={(event) => set({ lifetime: event.target.value })}
           >
             {LIFETIMES.map(([name]) => (
-              <option key={name}>{name}</option>
+              <option key={name} value={name}>
+                {translated(name)}
+              </option>
             ))}
           </select>
         </label>
@@ -96,10 +100,10 @@ export function JoinForm({ address }: { address: JoinAddress }) {
             checked={options.isReusable}
             onChange={(event) => set({ isReusable: event.target.checked })}
           />
-          Allow any number of hosts
+          {t('Allow any number of hosts')}
         </label>
         <button type="submit" className={controls.button} data-main disabled={isBusy}>
-          Create join command
+          {t('Create join command')}
         </button>
       </form>
       <CopyCommand text={commandOf(options)} />
@@ -111,8 +115,12 @@ export function JoinForm({ address }: { address: JoinAddress }) {
       {line && (
         <div role="status">
           <p>
-            Run this on the host{address.installer ? '' : ' (the agent must be installed)'}. It is shown only
-            once; {options.isReusable ? 'any number of hosts' : 'one host'} may join with it.
+            {address.installer
+              ? t('Run this on the host.')
+              : t('Run this on the host (the agent must be installed).')}{' '}
+            {options.isReusable
+              ? t('It is shown only once; any number of hosts may join with it.')
+              : t('It is shown only once; one host may join with it.')}
           </p>
           <CopyCommand text={line} />
         </div>

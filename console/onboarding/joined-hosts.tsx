@@ -3,11 +3,11 @@
 import { useEffect, useState } from 'react';
 import { Link } from 'wouter';
 import type { Host } from '../../shared/kube/fleet/host-types.js';
-import { countText } from '../../shared/kube/objects/meta.js';
 import { useLiveList } from '../api/live-list.js';
 import { ListTable } from '../layout/list-table.js';
 import { NotAllowed } from '../layout/not-allowed.js';
 import { RelativeTime } from '../layout/time/relative-time.js';
+import { counted, t, translated } from '../texts/translate.js';
 import classes from './onboarding.module.css';
 
 const HOSTS = '/apis/fleet.everynode.dev/v1/hosts';
@@ -27,13 +27,17 @@ export function JoinedHosts() {
     .slice(0, MAX_ITEMS);
   const since = present ? objects.filter((host) => !present.has(nameOf(host))).length : 0;
   return (
-    <section className={classes.part} aria-label="Recently joined">
-      <h2>Recently joined</h2>
-      {phase === 'loading' && <p role="status">Loading hosts…</p>}
+    <section className={classes.part} aria-label={t('Recently joined')}>
+      <h2>{t('Recently joined')}</h2>
+      {phase === 'loading' && <p role="status">{t('Loading hosts…')}</p>}
       {phase === 'refused' && <NotAllowed what="hosts" resource="hosts.fleet.everynode.dev" />}
       {phase === 'live' && (
         <p role="status">
-          {countText(objects.length, 'host')} in the fleet, {since} joined since you opened this page.
+          {counted(
+            '{{count}} hosts in the fleet, {{since}} joined since you opened this page.',
+            objects.length,
+            { since },
+          )}
         </p>
       )}
       {newest.length > 0 && (
@@ -44,7 +48,7 @@ export function JoinedHosts() {
                 <Link href={`/hosts/${metadata.name}`}>{metadata.name}</Link>
               </th>
               <td>{metadata.creationTimestamp && <RelativeTime at={metadata.creationTimestamp} />}</td>
-              <td>{status.state}</td>
+              <td>{translated(status.state)}</td>
               <td>{ownLabels(metadata.labels)}</td>
             </tr>
           ))}

@@ -4,6 +4,8 @@ import { ACCESS, useAreChecksLoaded, useIsAllowed } from '../api/access-checks.j
 import { useApiResource } from '../api/use-api-resource.js';
 import controls from '../layout/controls.module.css';
 import { PageShell } from '../layout/shell/page-shell.js';
+import { RichText } from '../texts/rich-text.js';
+import { t } from '../texts/translate.js';
 import { JoinForm } from './join-form.js';
 import { JoinedHosts } from './joined-hosts.js';
 import { PendingHosts } from './pending-hosts.js';
@@ -19,20 +21,22 @@ export function OnboardingPage() {
   if (!isKnown || !(address || problem)) {
     return (
       <PageShell title="Add hosts">
-        <h1>Add hosts</h1>
-        <p role="status">Loading…</p>
+        <h1>{t('Add hosts')}</h1>
+        <p role="status">{t('Loading…')}</p>
       </PageShell>
     );
   }
   return (
     <PageShell title="Add hosts">
-      <h1>Add hosts</h1>
+      <h1>{t('Add hosts')}</h1>
       {problem && <p role="alert">{problem}</p>}
       {mayMake && address && <JoinForm address={address} />}
       {!mayMake && (
         <p className={controls.card}>
-          You are not allowed to create join commands. This needs permission to create Secrets in{' '}
-          <code>kube-system</code>.
+          <RichText
+            text="You are not allowed to create join commands. This needs permission to create Secrets in <namespace/>."
+            parts={{ namespace: <code>kube-system</code> }}
+          />
         </p>
       )}
       <PendingHosts isAsked={address?.approval ?? false} />

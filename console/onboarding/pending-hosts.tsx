@@ -7,7 +7,6 @@ import {
   requestPhase,
   withApprovalDecision,
 } from '../../shared/kube/access/certificate-signing-request.js';
-import { countText } from '../../shared/kube/objects/meta.js';
 import { ACCESS, useIsAllowed } from '../api/access-checks.js';
 import { requestApi } from '../api/api-call.js';
 import { JOIN_REQUESTS, SIGNING_REQUESTS } from '../api/join-requests.js';
@@ -17,6 +16,7 @@ import controls from '../layout/controls.module.css';
 import { ListTable } from '../layout/list-table.js';
 import { CopyCommand } from '../layout/text/copy-command.js';
 import { RelativeTime } from '../layout/time/relative-time.js';
+import { counted, t } from '../texts/translate.js';
 import classes from './onboarding.module.css';
 
 type Decision = 'Approved' | 'Denied';
@@ -36,9 +36,9 @@ export function PendingHosts({ isAsked }: { isAsked: boolean }) {
     setSelected(next);
   };
   return (
-    <section className={classes.part} aria-label="Pending hosts">
-      <h2>Waiting for approval</h2>
-      {waiting.length === 0 && <p>No hosts are waiting.</p>}
+    <section className={classes.part} aria-label={t('Pending hosts')}>
+      <h2>{t('Waiting for approval')}</h2>
+      {waiting.length === 0 && <p>{t('No hosts are waiting.')}</p>}
       {mayDecide && waiting.length > 0 && (
         <div className={controls.row}>
           <button
@@ -46,7 +46,7 @@ export function PendingHosts({ isAsked }: { isAsked: boolean }) {
             className={controls.button}
             onClick={() => setSelected(new Set(waiting.map(({ metadata }) => metadata.name)))}
           >
-            Select all {waiting.length}
+            {t('Select all {{count}}', { count: waiting.length })}
           </button>
           {(['Approved', 'Denied'] as const).map((decision) => (
             <button
@@ -109,29 +109,49 @@ const VERBS: Readonly<Record<Decision, string>> = { Approved: 'Approve', Denied:
 
 function questionFor(decision: Decision, waiting: readonly CertificateSigningRequest[]): Confirmation {
   const verb = VERBS[decision];
-  const count = countText(waiting.length, 'host');
+  const count = counted('{{count}} hosts', waiting.length);
   const names = waiting.map(nodeOf);
   return {
-    title: `${verb} ${count}?`,
+    title:
+      decision === 'Approved'
+        ? t('Approve {{hosts}}?', { hosts: count })
+        : t('Deny {{hosts}}?', { hosts: count }),
     text: (
       <>
         <p>
           {decision === 'Approved'
-            ? 'The hosts get certificates and become Nodes. DaemonSets start their Pods on them.'
-            : 'The hosts are rejected.'}
+            ? t('The hosts get certificates and become Nodes. DaemonSets start their Pods on them.')
+            : t('The hosts are rejected.')}
         </p>
-        <p>{names.slice(0, 10).join(', ') + (names.length > 10 ? ` and ${names.length - 10} more` : '')}</p>
+        <p>
+          {names.length > 10
+            ? t('{{names}} and {{more}} more', {
+                names: names.slice(0, 10).join(', '),
+                more: names.length - 10,
+              })
+            : names.join(', ')}
+        </p>
         <CopyCommand text={`everynode node ${verb.toLowerCase()} ${names.slice(0, 3).join(' ')}`} />
       </>
     ),
-    act: `${verb} ${count}`,
+    act:
+      decision === 'Approved'
+        ? t('Approve {{hosts}}', { hosts: count })
+        : t('Deny {{hosts}}', { hosts: count }),
     reason: 'none',
     perform: async () => {
       const failed: string[] = [];
       for (const each of waiting) {
         await decide(each, decision).catch((error: unknown) => failed.push(`${nodeOf(each)}: ${error}`));
       }
-      if (failed.length > 0) throw new Error(`${failed.length} of ${count} failed. ${failed[0]}`);
+      if (failed.length > 0)
+        throw new Error(
+          t('{{failed}} of {{hosts}} failed. {{first}}', {
+            failed: failed.length,
+            hosts: count,
+            first: failed[0] ?? '',
+          }),
+        );
     },
   };
 }

@@ -15,6 +15,7 @@ import controls from '../layout/controls.module.css';
 import { ListTable } from '../layout/list-table.js';
 import { CopyCommand } from '../layout/text/copy-command.js';
 import { RelativeTime } from '../layout/time/relative-time.js';
+import { t, translated } from '../texts/translate.js';
 import { TOKENS } from './create-join-token.js';
 import classes from './onboarding.module.css';
 
@@ -26,10 +27,10 @@ export function TokenList() {
   const [revoked, setRevoked] = useState<TokenSummary>();
   const tokens = objects.map(tokenSummary);
   return (
-    <section className={classes.part} aria-label="Tokens">
-      <h2>Tokens</h2>
-      {phase === 'loading' && <p role="status">Loading tokens…</p>}
-      {phase === 'live' && tokens.length === 0 && <p>None: no host can join.</p>}
+    <section className={classes.part} aria-label={t('Tokens')}>
+      <h2>{t('Tokens')}</h2>
+      {phase === 'loading' && <p role="status">{t('Loading tokens…')}</p>}
+      {phase === 'live' && tokens.length === 0 && <p>{t('None: no host can join.')}</p>}
       {tokens.length > 0 && (
         <ListTable label="Join tokens" columns={['Token', 'Ends', 'Hosts', 'Names', 'For', '']}>
           {tokens.map((token) => (
@@ -37,8 +38,8 @@ export function TokenList() {
               <th scope="row">
                 <code>{token.id}</code>
               </th>
-              <td>{token.expires ? <RelativeTime at={token.expires} /> : 'never'}</td>
-              <td>{USES[token.uses]}</td>
+              <td>{token.expires ? <RelativeTime at={token.expires} /> : t('never')}</td>
+              <td>{translated(USES[token.uses])}</td>
               <td>{token.nodes === '*' ? 'any' : token.nodes}</td>
               <td>{token.description}</td>
               <td>
@@ -46,10 +47,10 @@ export function TokenList() {
                   <button
                     type="button"
                     className={controls.button}
-                    aria-label={`Revoke token ${token.id}`}
+                    aria-label={t('Revoke token {{id}}', { id: token.id })}
                     onClick={() => setRevoked(token)}
                   >
-                    Revoke
+                    {t('Revoke')}
                   </button>
                 )}
               </td>
@@ -60,10 +61,10 @@ export function TokenList() {
       {revoked && (
         <ConfirmDialog
           question={{
-            title: `Revoke token ${revoked.id}?`,
+            title: t('Revoke token {{id}}?', { id: revoked.id }),
             text: (
               <>
-                <p>No further host can join with it. Joined hosts are not affected.</p>
+                <p>{t('No further host can join with it. Joined hosts are not affected.')}</p>
                 <CopyCommand text={`everynode token revoke ${revoked.id}`} />
               </>
             ),

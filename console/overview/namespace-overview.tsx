@@ -9,6 +9,7 @@ import { NotAllowed } from '../layout/not-allowed.js';
 import { bySeverity, daemonSetStatus } from '../layout/status/object-status.js';
 import { StatusBadge } from '../layout/status/status-badge.js';
 import { imagesText } from '../layout/text/image-text.js';
+import { t } from '../texts/translate.js';
 import { ActiveRollouts } from './active-rollouts.js';
 import classes from './overview-page.module.css';
 
@@ -19,7 +20,7 @@ interface NamespaceOverviewProps {
 
 export function NamespaceOverview({ rollouts, namespace }: NamespaceOverviewProps) {
   const { objects, phase } = useScopedList<DaemonSet>('/apis/apps/v1', 'daemonsets');
-  if (phase === 'loading') return <p role="status">Loading…</p>;
+  if (phase === 'loading') return <p role="status">{t('Loading…')}</p>;
   if (phase === 'refused')
     return <NotAllowed what="DaemonSets" resource="daemonsets.apps" namespace={namespace} isNamespaced />;
   const statuses = objects.map((each) => daemonSetStatus(each));

@@ -8,6 +8,7 @@ import { NoHosts } from '../fleet/no-hosts.js';
 import { NotAllowed } from '../layout/not-allowed.js';
 import { PageShell } from '../layout/shell/page-shell.js';
 import { useUrlQuery } from '../layout/use-url-query.js';
+import { t } from '../texts/translate.js';
 import { ActiveRollouts } from './active-rollouts.js';
 import { FleetHeadline } from './fleet-headline.js';
 import { countHealth, fleetSentence } from './fleet-sentence.js';
@@ -29,7 +30,7 @@ export function OverviewPage() {
   if (shown.length === 0 && (hosts.phase !== 'live' || hosts.objects.length > 0)) {
     return (
       <PageShell title="Overview">
-        <h1>Overview</h1>
+        <h1>{t('Overview')}</h1>
         <p role="status">Loading the fleet…</p>
       </PageShell>
     );
@@ -44,7 +45,7 @@ function FleetOverview({ hosts, rollouts }: { hosts: readonly Host[]; rollouts: 
   const counts = useMemo(() => countHealth(hosts), [hosts]);
   return (
     <PageShell title="Overview">
-      <h1>Overview</h1>
+      <h1>{t('Overview')}</h1>
       <FleetHeadline
         status={fleetSentence(counts, sites, stalled, jobs.length)}
         counts={counts}
@@ -81,7 +82,7 @@ interface WithoutHostsProps {
 function WithoutHosts({ rollouts, namespace }: WithoutHostsProps) {
   return (
     <PageShell title="Overview">
-      <h1>Overview</h1>
+      <h1>{t('Overview')}</h1>
       <NamespaceOverview rollouts={rollouts} namespace={namespace} />
       <NotAllowed what="hosts" resource="hosts.fleet.everynode.dev" />
     </PageShell>

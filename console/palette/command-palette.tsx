@@ -6,6 +6,7 @@ import { isSignedInByCertificate } from '../api/signed-in-user.js';
 import { useScopedResource } from '../api/use-scoped-resource.js';
 import { applyTheme } from '../layout/shell/theme-storage.js';
 import { signOut } from '../layout/shell/user-menu.js';
+import { t, translated } from '../texts/translate.js';
 import classes from './command-palette.module.css';
 import { type PaletteItem, type PaletteObjects, paletteItems } from './palette-items.js';
 
@@ -47,15 +48,15 @@ export function CommandPalette({ onClose, onHelp }: CommandPaletteProps) {
     if (event.key === 'Enter') perform(items[chosen]);
   };
   return (
-    <dialog ref={dialog} className={classes.palette} aria-label="Go to" onClose={onClose}>
+    <dialog ref={dialog} className={classes.palette} aria-label={t('Go to')} onClose={onClose}>
       <input
         className={classes.field}
         role="combobox"
-        aria-label="Go to a page, host, DaemonSet, rollout or job"
+        aria-label={t('Go to a page, host, DaemonSet, rollout or job')}
         aria-expanded="true"
         aria-controls={`${id}-list`}
         aria-activedescendant={items[chosen] ? `${id}-${chosen}` : undefined}
-        placeholder="Page, host or rollout, or an action: cordon node-37"
+        placeholder={t('Page, host or rollout, or an action: cordon node-37')}
         autoComplete="off"
         spellCheck={false}
         value={typed}
@@ -65,7 +66,7 @@ export function CommandPalette({ onClose, onHelp }: CommandPaletteProps) {
         }}
         onKeyDown={onKeyDown}
       />
-      <div className={classes.list} id={`${id}-list`} role="listbox" aria-label="Where to">
+      <div className={classes.list} id={`${id}-list`} role="listbox" aria-label={t('Where to')}>
         {items.map((item, index) => (
           // biome-ignore lint/a11y/useKeyWithClickEvents: the focused input handles the keys
           <div
@@ -78,7 +79,7 @@ export function CommandPalette({ onClose, onHelp }: CommandPaletteProps) {
             onPointerMove={() => setAt(index)}
             onClick={() => perform(item)}
           >
-            {item.text} <span>{item.hint}</span>
+            {item.text} <span>{translated(item.hint)}</span>
           </div>
         ))}
       </div>

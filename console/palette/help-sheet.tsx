@@ -3,6 +3,7 @@ import { useEffect, useRef, useState } from 'react';
 import controls from '../layout/controls.module.css';
 import { NAV_PLACES } from '../layout/shell/navigation.js';
 import table from '../layout/table.module.css';
+import { t, translated } from '../texts/translate.js';
 import classes from './help-sheet.module.css';
 import { areSingleKeysEnabled, setSingleKeys } from './single-keys.js';
 
@@ -20,8 +21,8 @@ export function HelpSheet({ onClose }: { onClose: () => void }) {
   const [isOn, setOn] = useState(areSingleKeysEnabled);
   useEffect(() => dialog.current?.showModal(), []);
   return (
-    <dialog ref={dialog} className={classes.sheet} aria-label="Keyboard shortcuts" onClose={onClose}>
-      <h2>Keyboard shortcuts</h2>
+    <dialog ref={dialog} className={classes.sheet} aria-label={t('Keyboard shortcuts')} onClose={onClose}>
+      <h2>{t('Keyboard shortcuts')}</h2>
       <table className={table.table}>
         <tbody>
           {KEYS.map(([keys, what]) => (
@@ -29,7 +30,7 @@ export function HelpSheet({ onClose }: { onClose: () => void }) {
               <th scope="row">
                 <kbd>{keys}</kbd>
               </th>
-              <td>{what}</td>
+              <td>{translated(what)}</td>
             </tr>
           ))}
         </tbody>
@@ -43,11 +44,11 @@ export function HelpSheet({ onClose }: { onClose: () => void }) {
             setSingleKeys(event.target.checked);
           }}
         />
-        Single-key shortcuts (?, /, g …)
+        {t('Single-key shortcuts (?, /, g …)')}
       </label>
       <div className={controls.row}>
         <button type="button" className={controls.button} onClick={() => dialog.current?.close()}>
-          Close
+          {t('Close')}
         </button>
       </div>
     </dialog>

@@ -2,6 +2,7 @@
 import type { KubeObject } from '../../shared/kube/objects/meta.js';
 import { NAV_PLACES } from '../layout/shell/navigation.js';
 import { THEMES, type Theme } from '../layout/shell/theme-names.js';
+import { t, translated } from '../texts/translate.js';
 
 export type PaletteItem = { id: string; text: string; hint: string } & (
   | { go: string }
@@ -40,7 +41,7 @@ export function paletteItems(typed: string, objects: PaletteObjects): PaletteIte
 function actionItems(verb: string, target: string, { rollouts }: PaletteObjects): PaletteItem[] {
   const hostVerb = HOST_VERBS.find((each) => each === verb);
   if (hostVerb && HOST_NAME.test(target)) {
-    const text = `${capitalised(hostVerb)} ${target}…`;
+    const text = `${translated(capitalised(hostVerb))} ${target}…`;
     return [{ id: `act ${verb}`, text, hint: 'host', go: `/hosts/${target}?act=${verb}` }];
   }
   const rolloutVerb = ROLLOUT_VERBS.find((each) => each === verb);
@@ -50,7 +51,11 @@ function actionItems(verb: string, target: string, { rollouts }: PaletteObjects)
     .slice(0, MAX_ITEMS)
     .map((each) => {
       const { id, text, go } = objectItem('rollout', '/rollouts', each);
-      const act = { id: `act ${id}`, text: `${capitalised(rolloutVerb)} ${text}…`, hint: 'rollout' };
+      const act = {
+        id: `act ${id}`,
+        text: `${translated(capitalised(rolloutVerb))} ${text}…`,
+        hint: 'rollout',
+      };
       return { ...act, go: `${go}?act=${verb}` };
     });
 }
@@ -74,7 +79,12 @@ function placeItems(typed: string, objects: PaletteObjects): PaletteItem[] {
 function everything(objects: PaletteObjects): PaletteItem[] {
   const { daemonSets, rollouts, services, daemonJobs, cronDaemonJobs, hostValues, maySignOut } = objects;
   return [
-    ...NAV_PLACES.map(({ path, name, key }) => ({ id: path, text: name, hint: `page · g ${key}`, go: path })),
+    ...NAV_PLACES.map(({ path, name, key }) => ({
+      id: path,
+      text: translated(name),
+      hint: `${t('page')} · g ${key}`,
+      go: path,
+    })),
     ...daemonSets.map((each) => objectItem('DaemonSet', '/daemonsets', each)),
     ...rollouts.map((each) => objectItem('rollout', '/rollouts', each)),
     ...services.map((each) => objectItem('Service', '/services', each)),
@@ -83,12 +93,12 @@ function everything(objects: PaletteObjects): PaletteItem[] {
     ...hostValues.map((each) => objectItem('HostValues', '/values', each)),
     ...THEMES.map((theme) => ({
       id: `theme ${theme}`,
-      text: `Theme: ${theme}`,
+      text: t('Theme: {{name}}', { name: translated(theme) }),
       hint: 'this browser',
       theme,
     })),
-    { id: 'help', text: 'Keyboard shortcuts', hint: '?', act: 'help' },
-    ...(maySignOut ? [{ id: 'sign-out', text: 'Sign out', hint: '', act: 'sign-out' as const }] : []),
+    { id: 'help', text: t('Keyboard shortcuts'), hint: '?', act: 'help' },
+    ...(maySignOut ? [{ id: 'sign-out', text: t('Sign out'), hint: '', act: 'sign-out' as const }] : []),
   ];
 }
 
@@ -104,8 +114,15 @@ function hostItems(typed: string): PaletteItem[] {
   const filter = `/hosts?filter=${encodeURIComponent(typed)}`;
   return [
     ...(HOST_NAME.test(typed)
-      ? [{ id: 'host', text: `Host ${typed}`, hint: 'open its page', go: `/hosts/${typed}` }]
+      ? [
+          {
+            id: 'host',
+            text: t('Host {{name}}', { name: typed }),
+            hint: 'open its page',
+            go: `/hosts/${typed}`,
+          },
+        ]
       : []),
-    { id: 'filter', text: `Hosts that match “${typed}”`, hint: 'hosts, filtered', go: filter },
+    { id: 'filter', text: t('Hosts that match “{{typed}}”', { typed }), hint: 'hosts, filtered', go: filter },
   ];
 }

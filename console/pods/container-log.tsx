@@ -4,6 +4,7 @@ import { ApiCallError } from '../api/api-call.js';
 import { readLines } from '../api/api-stream.js';
 import controls from '../layout/controls.module.css';
 import { ScrolledText } from '../layout/text/scrolled-text.js';
+import { t } from '../texts/translate.js';
 
 /** Maximum number of displayed lines. The download is complete. */
 const MAX_LINES = 2_000;
@@ -46,7 +47,7 @@ export function ContainerLog(source: LogSource) {
           href={logPath(source)}
           download={`${source.pod}-${source.container}.log`}
         >
-          Download
+          {t('Download')}
         </a>
       </div>
       <LogLines {...source} search={search} isFollowing={isFollowing} />
@@ -65,8 +66,8 @@ export function LogControls({ search, setSearch, isFollowing, setFollowing }: Lo
       <input
         className={controls.input}
         type="search"
-        aria-label="Search the log"
-        placeholder="Search"
+        aria-label={t('Search the log')}
+        placeholder={t('Search')}
         value={search}
         onChange={(event) => setSearch(event.target.value)}
       />
@@ -76,7 +77,7 @@ export function LogControls({ search, setSearch, isFollowing, setFollowing }: Lo
           checked={isFollowing}
           onChange={(event) => setFollowing(event.target.checked)}
         />{' '}
-        Follow
+        {t('Follow')}
       </label>
     </>
   );
@@ -116,7 +117,7 @@ export function LogLines({ search, isFollowing, ...source }: LogSource & LogView
       )}
       <ScrolledText
         frame={box}
-        label={`Log of ${container}`}
+        label={t('Log of {{name}}', { name: container })}
         text={shown.length === 0 ? emptyText(lines.length) : shown.join('\n')}
         wraps
       />
@@ -125,7 +126,9 @@ export function LogLines({ search, isFollowing, ...source }: LogSource & LogView
 }
 
 function emptyText(count: number): string {
-  return count === 0 ? 'No lines yet.' : `None of ${count} lines contains this text.`;
+  return count === 0
+    ? t('No lines yet.')
+    : t('None of {{total}} lines contains this text.', { total: count });
 }
 
 async function follow(path: string, add: (lines: string[]) => void, signal: AbortSignal): Promise<void> {

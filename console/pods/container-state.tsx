@@ -3,6 +3,8 @@ import type { ContainerStateTerminated, ContainerStatus } from '../../shared/kub
 import controls from '../layout/controls.module.css';
 import { ScrolledText } from '../layout/text/scrolled-text.js';
 import { RelativeTime } from '../layout/time/relative-time.js';
+import { RichText } from '../texts/rich-text.js';
+import { counted, t } from '../texts/translate.js';
 import { explainExit, nextRestartTime } from './exit-explanation.js';
 
 interface ContainerStateProps {
@@ -19,11 +21,12 @@ export function ContainerState({ status, restartPolicy }: ContainerStateProps) {
       <p className={controls.dim}>{image}</p>
       {state?.running && (
         <p>
-          Running{ready ? '' : ', and not ready yet'}
+          {ready ? t('Running') : t('Running, and not ready yet')}
           {state.running.startedAt && (
-            <>
-              , started <RelativeTime at={state.running.startedAt} />
-            </>
+            <RichText
+              text=", started <time/>"
+              parts={{ time: <RelativeTime at={state.running.startedAt} /> }}
+            />
           )}
           .
         </p>
@@ -36,18 +39,21 @@ export function ContainerState({ status, restartPolicy }: ContainerStateProps) {
       )}
       {next && (
         <p>
-          Next start <RelativeTime at={next} />. Each failure doubles the delay, from 10 seconds to 5 minutes.
-          It is reset after the container has run for ten minutes.
+          <RichText
+            text="Next start <time/>. Each failure doubles the delay, from 10 seconds to 5 minutes. It is reset after the container has run for ten minutes."
+            parts={{ time: <RelativeTime at={next} /> }}
+          />
         </p>
       )}
-      {state?.terminated && <Ended words="It exited" end={state.terminated} />}
+      {state?.terminated && <Ended words={t('It exited')} end={state.terminated} />}
       {restartCount > 0 && (
         <p>
-          Restarted {restartCount === 1 ? 'once' : `${restartCount} times`}, by restart policy {restartPolicy}
-          .
+          {counted('Restarted {{count}} times, by restart policy {{policy}}.', restartCount, {
+            policy: restartPolicy,
+          })}
         </p>
       )}
-      {lastState?.terminated && <Ended words="Before that it exited" end={lastState.terminated} />}
+      {lastState?.terminated && <Ended words={t('Before that it exited')} end={lastState.terminated} />}
     </section>
   );
 }

@@ -5,6 +5,7 @@ import { useLiveList } from '../api/live-list.js';
 import { TableCard } from '../layout/list-table.js';
 import table from '../layout/table.module.css';
 import { RelativeTime } from '../layout/time/relative-time.js';
+import { counted, t } from '../texts/translate.js';
 
 const MAX_ITEMS = 50;
 
@@ -30,8 +31,8 @@ export function EventList({ about, namespace, max = MAX_ITEMS, folds, more }: Ev
   if (phase === 'refused') return null;
   return (
     <TableCard label="Events">
-      <h2>{more ? 'Last Events' : 'Events'}</h2>
-      {phase === 'live' && events.length + folded.length === 0 && <p>No Events in the last hour.</p>}
+      <h2>{more ? 'Last Events' : t('Events')}</h2>
+      {phase === 'live' && events.length + folded.length === 0 && <p>{t('No Events in the last hour.')}</p>}
       <EventTable events={events} />
       {folded.length > 0 && (
         <details>
@@ -62,7 +63,7 @@ function EventTable({ events }: { events: readonly KubeEvent[] }) {
             <th scope="row">{event.reason}</th>
             <td data-long>
               {event.message}
-              {(event.count ?? 1) > 1 && ` (${event.count} times)`}
+              {(event.count ?? 1) > 1 && ` ${counted('({{count}} times)', event.count ?? 1)}`}
             </td>
           </tr>
         ))}

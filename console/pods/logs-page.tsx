@@ -4,6 +4,7 @@ import { Link } from 'wouter';
 import controls from '../layout/controls.module.css';
 import { PageShell } from '../layout/shell/page-shell.js';
 import { useUrlQuery } from '../layout/use-url-query.js';
+import { t } from '../texts/translate.js';
 import { LogControls, LogLines } from './container-log.js';
 import classes from './logs-page.module.css';
 import { logsInQuery, logsQuery, MOST_LOGS, readLog } from './logs-query.js';
@@ -16,7 +17,7 @@ export function LogsPage() {
   const show = (next: readonly string[]) => setQuery('pods', logsQuery(next));
   return (
     <PageShell title="Logs">
-      <h1>Logs</h1>
+      <h1>{t('Logs')}</h1>
       <div className={controls.row}>
         <LogControls
           search={search}
@@ -26,23 +27,23 @@ export function LogsPage() {
         />
       </div>
       {logs.length < MOST_LOGS && <AddPod add={(log) => show([...logs, log])} />}
-      {logs.length === 0 && <p>Add a Pod, or open “Compare logs” on the page of a host.</p>}
+      {logs.length === 0 && <p>{t('Add a Pod, or open “Compare logs” on the page of a host.')}</p>}
       <div className={classes.logs}>
         {logs.map((each) => {
           const { namespace, pod, container } = readLog(each);
           const name = container === undefined ? pod : `${pod}/${container}`;
           return (
-            <section key={each} className={controls.card} aria-label={`Log of ${name}`}>
+            <section key={each} className={controls.card} aria-label={t('Log of {{name}}', { name })}>
               <h2>
                 <Link href={`/pods/${namespace}/${pod}`}>{name}</Link>
               </h2>
               <button
                 type="button"
                 className={controls.button}
-                aria-label={`Close the log of ${name}`}
+                aria-label={t('Close the log of {{name}}', { name })}
                 onClick={() => show(logs.filter((other) => other !== each))}
               >
-                Close
+                {t('Close')}
               </button>
               <LogLines {...readLog(each)} search={search} isFollowing={isFollowing} />
             </section>
@@ -66,13 +67,13 @@ function AddPod({ add }: { add: (log: string) => void }) {
     <form className={controls.row} onSubmit={submit}>
       <input
         className={controls.input}
-        aria-label="Pod as namespace/name, or one of its containers as namespace/name/container"
-        placeholder="default/till-x7k2p/main"
+        aria-label={t('Pod as namespace/name, or one of its containers as namespace/name/container')}
+        placeholder={t('default/till-x7k2p/main')}
         value={text}
         onChange={(event) => setText(event.target.value)}
       />
       <button type="submit" className={controls.button} disabled={first === undefined}>
-        Add Pod
+        {t('Add Pod')}
       </button>
     </form>
   );

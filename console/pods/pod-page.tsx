@@ -11,6 +11,7 @@ import { podStatus } from '../layout/status/object-status.js';
 import { StatusBadge } from '../layout/status/status-badge.js';
 import { CopyCommand } from '../layout/text/copy-command.js';
 import { HostTimes } from '../layout/time/host-times.js';
+import { t } from '../texts/translate.js';
 import { ContainerLog } from './container-log.js';
 import { ContainerState } from './container-state.js';
 import { EventList } from './event-list.js';
@@ -34,9 +35,9 @@ export function PodPage() {
         )}
       </p>
       <h1>{name}</h1>
-      {phase === 'loading' && <p role="status">Loading…</p>}
+      {phase === 'loading' && <p role="status">{t('Loading…')}</p>}
       {phase === 'refused' && <p role="alert">{error?.message}</p>}
-      {phase === 'live' && !pod && <p>This Pod does not exist. Its DaemonSet may have replaced it.</p>}
+      {phase === 'live' && !pod && <p>{t('This Pod does not exist. Its DaemonSet may have replaced it.')}</p>}
       {pod && (
         <OnItsHost node={pod.spec.nodeName ?? ''}>
           <Details pod={pod} />
@@ -66,12 +67,12 @@ function Details({ pod }: { pod: Pod }) {
   const running = statuses.flatMap(({ name: container, state }) => (state?.running ? [container] : []));
   return (
     <>
-      <section className={controls.card} aria-label="Containers">
+      <section className={controls.card} aria-label={t('Containers')}>
         <h2>
           <StatusBadge status={podStatus(pod)} />
         </h2>
         {(pod.status?.message ?? '') !== '' && <p>{pod.status?.message}</p>}
-        {statuses.length === 0 && <p>The host has not reported the containers yet.</p>}
+        {statuses.length === 0 && <p>{t('The host has not reported the containers yet.')}</p>}
         {statuses.map((status) => (
           <ContainerState
             key={status.name}
@@ -80,10 +81,10 @@ function Details({ pod }: { pod: Pod }) {
           />
         ))}
       </section>
-      <section className={controls.card} aria-label="Log">
-        <h2>Log</h2>
+      <section className={controls.card} aria-label={t('Log')}>
+        <h2>{t('Log')}</h2>
         <label>
-          Of{' '}
+          {t('Of')}{' '}
           <select
             className={controls.input}
             value={container}
@@ -101,7 +102,7 @@ function Details({ pod }: { pod: Pod }) {
               checked={isPrevious}
               onChange={(event) => setPrevious(event.target.checked)}
             />{' '}
-            Previous container
+            {t('Previous container')}
           </label>
         )}
         <ContainerLog

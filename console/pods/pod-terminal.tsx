@@ -3,6 +3,7 @@ import { type FormEvent, Suspense, useCallback, useState } from 'react';
 import controls from '../layout/controls.module.css';
 import { lazyPage } from '../layout/lazy-page.js';
 import { CopyCommand } from '../layout/text/copy-command.js';
+import { t } from '../texts/translate.js';
 import { splitCommand } from './split-command.js';
 
 const Terminal = lazyPage(async () => (await import('./terminal.js')).Terminal);
@@ -42,12 +43,12 @@ export function PodTerminal({ namespace, pod, containers }: PodTerminalProps) {
   }, []);
   const isRunning = phase === 'opening' || phase === 'open';
   return (
-    <section className={controls.card} aria-label="Terminal">
-      <h2>Terminal</h2>
-      {containers.length === 0 && !isRunning && <p>No container is running.</p>}
+    <section className={controls.card} aria-label={t('Terminal')}>
+      <h2>{t('Terminal')}</h2>
+      {containers.length === 0 && !isRunning && <p>{t('No container is running.')}</p>}
       <form className={controls.row} onSubmit={open}>
         <label>
-          In{' '}
+          {t('In')}{' '}
           <select
             className={controls.input}
             value={container}
@@ -60,7 +61,7 @@ export function PodTerminal({ namespace, pod, containers }: PodTerminalProps) {
           </select>
         </label>
         <label>
-          run{' '}
+          {t('run')}{' '}
           <input
             className={controls.input}
             value={typed}
@@ -76,9 +77,9 @@ export function PodTerminal({ namespace, pod, containers }: PodTerminalProps) {
             key="end"
             type="button"
             className={controls.button}
-            onClick={() => ended('Disconnected.', true)}
+            onClick={() => ended(t('Disconnected.'), true)}
           >
-            Disconnect
+            {t('Disconnect')}
           </button>
         ) : (
           <button
@@ -87,18 +88,17 @@ export function PodTerminal({ namespace, pod, containers }: PodTerminalProps) {
             className={controls.button}
             disabled={containers.length === 0 || words.length === 0}
           >
-            {phase === 'closed' ? 'Open a terminal' : 'Open another'}
+            {phase === 'closed' ? t('Open a terminal') : t('Open another')}
           </button>
         )}
       </form>
       <p role="status">
-        {phase === 'opening' && 'Opening…'}
-        {phase === 'open' &&
-          `Connected to ${container}. Ctrl-C is sent to the command; Shift-Tab leaves the terminal.`}
+        {phase === 'opening' && t('Opening…')}
+        {phase === 'open' && connectedText(container)}
         {!isRunning && explained(outcome, command)}
       </p>
       {phase !== 'closed' && phase !== 'refused' && (
-        <Suspense fallback={<p role="status">Loading the terminal…</p>}>
+        <Suspense fallback={<p role="status">{t('Loading the terminal…')}</p>}>
           <Terminal
             key={count}
             target={{ namespace, pod, container, command: words }}
@@ -111,6 +111,12 @@ export function PodTerminal({ namespace, pod, containers }: PodTerminalProps) {
       <CopyCommand text={`kubectl -n ${namespace} exec -it ${pod} -c ${container} -- ${command}`} />
     </section>
   );
+}
+
+function connectedText(container: string): string {
+  return t('Connected to {{container}}. Ctrl-C is sent to the command; Shift-Tab leaves the terminal.', {
+    container,
+  });
 }
 
 /** Adds what to do if the image has no shell. */

@@ -3,6 +3,7 @@ import { FitAddon } from '@xterm/addon-fit';
 import { type ITheme, Terminal as Xterm } from '@xterm/xterm';
 import '@xterm/xterm/css/xterm.css';
 import { useEffect, useRef } from 'react';
+import { t } from '../texts/translate.js';
 import { withStrictStyles } from './csp-styles.js';
 import { ExecSession, type ExecTarget } from './exec-session.js';
 import classes from './terminal.module.css';
@@ -72,7 +73,7 @@ export function Terminal({ target, isDisconnected, onOpened, onEnded }: Terminal
     if (isDisconnected) session.current?.close();
   }, [isDisconnected]);
 
-  return <section ref={frame} className={classes.terminal} aria-label="Terminal screen" />;
+  return <section ref={frame} className={classes.terminal} aria-label={t('Terminal screen')} />;
 }
 
 /** Returns the current colours of the console. */

@@ -5,6 +5,7 @@ import { ListTable } from '../layout/list-table.js';
 import { PageShell } from '../layout/shell/page-shell.js';
 import { CopyCommand } from '../layout/text/copy-command.js';
 import { useUrlQuery } from '../layout/use-url-query.js';
+import { t } from '../texts/translate.js';
 import { listAddress, matchingKinds } from './served-kinds.js';
 import { useServedKinds } from './use-served-kinds.js';
 
@@ -17,21 +18,25 @@ export function KindsPage() {
   const shown = matchingKinds(kinds ?? [], typed);
   return (
     <PageShell title="Resources">
-      <h1>Resources</h1>
+      <h1>{t('Resources')}</h1>
       <label>
-        Find a kind{' '}
+        {t('Find a kind')}{' '}
         <input
           className={controls.input}
           type="search"
           value={typed}
-          placeholder="deployment or a group"
+          placeholder={t('deployment or a group')}
           data-shortcut="/"
           onChange={(event) => setQuery('find', event.target.value)}
         />
       </label>
-      {problem && <p role="alert">The kinds could not be loaded: {problem}</p>}
-      {!kinds && !problem && <p role="status">Loading…</p>}
-      {kinds && shown.length === 0 && <p role="status">No kind matches “{typed}”.</p>}
+      {problem && (
+        <p role="alert">
+          {t('The kinds could not be loaded:')} {problem}
+        </p>
+      )}
+      {!kinds && !problem && <p role="status">{t('Loading…')}</p>}
+      {kinds && shown.length === 0 && <p role="status">{t('No kind matches “{{typed}}”.', { typed })}</p>}
       {shown.length > 0 && (
         <ListTable label="Kinds" columns={COLUMNS}>
           {shown.map((kind) => (

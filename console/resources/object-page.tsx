@@ -11,6 +11,7 @@ import { CopyCommand } from '../layout/text/copy-command.js';
 import { ScrolledText } from '../layout/text/scrolled-text.js';
 import { RelativeTime } from '../layout/time/relative-time.js';
 import { EventList } from '../pods/event-list.js';
+import { t } from '../texts/translate.js';
 import { type AnyObject, conditionsOf, objectText, podSelector } from './object-text.js';
 import { collectionPath, fromAddress, kubectlName, listAddress } from './served-kinds.js';
 
@@ -30,19 +31,20 @@ export function ObjectPage() {
   return (
     <PageShell title={`${name} – ${resource}`}>
       <p>
-        <Link href="/resources">Resources</Link> / <Link href={listAddress(collection)}>{resource}</Link>
+        <Link href="/resources">{t('Resources')}</Link> /{' '}
+        <Link href={listAddress(collection)}>{resource}</Link>
         {namespace && ` / ${namespace}`}
       </p>
       <h1>{name}</h1>
-      {phase === 'loading' && <p role="status">Loading…</p>}
+      {phase === 'loading' && <p role="status">{t('Loading…')}</p>}
       {phase === 'refused' && <p role="alert">{error?.message}</p>}
-      {phase === 'live' && !object && <p>This object does not exist.</p>}
+      {phase === 'live' && !object && <p>{t('This object does not exist.')}</p>}
       {object && (
         <>
           <Conditions object={object} />
           <SelectedPods object={object} />
-          <section className={controls.card} aria-label="Manifest">
-            <h2>Manifest</h2>
+          <section className={controls.card} aria-label={t('Manifest')}>
+            <h2>{t('Manifest')}</h2>
             <ScrolledText label="Manifest as YAML" text={objectText(object)} />
             <CopyCommand text={`kubectl get ${kubectlName(collection)} ${name}${place} -o yaml`} />
           </section>
@@ -92,9 +94,9 @@ function PodTable({ namespace, selector }: { namespace: string; selector: string
   if (phase === 'refused') return null;
   const hidden = objects.length - MAX_PODS;
   return (
-    <section aria-label="Selected Pods">
-      <h2>Pods with the labels {selector}</h2>
-      {phase === 'live' && objects.length === 0 && <p>There are none.</p>}
+    <section aria-label={t('Selected Pods')}>
+      <h2>{t('Pods with the labels {{selector}}', { selector })}</h2>
+      {phase === 'live' && objects.length === 0 && <p>{t('There are none.')}</p>}
       {objects.length > 0 && (
         <ListTable label="Pods" columns={POD_COLUMNS}>
           {objects.slice(0, MAX_PODS).map((pod) => (
@@ -106,7 +108,7 @@ function PodTable({ namespace, selector }: { namespace: string; selector: string
                 {pod.spec.nodeName ? (
                   <Link href={`/hosts/${pod.spec.nodeName}`}>{pod.spec.nodeName}</Link>
                 ) : (
-                  'not scheduled'
+                  t('not scheduled')
                 )}
               </td>
               <td>
@@ -116,7 +118,7 @@ function PodTable({ namespace, selector }: { namespace: string; selector: string
           ))}
         </ListTable>
       )}
-      {hidden > 0 && <p>and {hidden} more</p>}
+      {hidden > 0 && <p>{t('and {{more}} more', { more: hidden })}</p>}
     </section>
   );
 }

@@ -11,6 +11,7 @@ import { PageShell } from '../layout/shell/page-shell.js';
 import { CopyCommand } from '../layout/text/copy-command.js';
 import { namespaceFlag } from '../layout/text/shell-words.js';
 import { useUrlQuery } from '../layout/use-url-query.js';
+import { t } from '../texts/translate.js';
 import { collectionPath, fromAddress, kubectlName, objectAddress, type ServedKind } from './served-kinds.js';
 import { useServedKinds } from './use-served-kinds.js';
 
@@ -34,12 +35,16 @@ export function ObjectsPage() {
   return (
     <PageShell title={served?.kind ?? resource}>
       <p>
-        <Link href="/resources">Resources</Link> / {fromAddress(group) || 'core'} / {version}
+        <Link href="/resources">{t('Resources')}</Link> / {fromAddress(group) || 'core'} / {version}
       </p>
       <h1>{served?.kind ?? resource}</h1>
-      {problem && <p role="alert">The kinds could not be loaded: {problem}</p>}
-      {!kinds && !problem && <p role="status">Loading…</p>}
-      {kinds && !served && <p>The API does not serve this kind.</p>}
+      {problem && (
+        <p role="alert">
+          {t('The kinds could not be loaded:')} {problem}
+        </p>
+      )}
+      {!kinds && !problem && <p role="status">{t('Loading…')}</p>}
+      {kinds && !served && <p>{t('The API does not serve this kind.')}</p>}
       {served && <Objects kind={{ ...served, version }} />}
     </PageShell>
   );
@@ -55,25 +60,29 @@ function Objects({ kind }: { kind: ServedKind }) {
     <>
       {kind.namespaced && (
         <label>
-          Namespace{' '}
+          {t('Namespace')}{' '}
           <input
             className={controls.input}
             type="search"
             value={typed}
-            placeholder="all"
+            placeholder={t('all')}
             data-shortcut="/"
             onChange={(event) => setQuery('namespace', event.target.value)}
           />
         </label>
       )}
       <NamespaceProblem typed={typed} />
-      {problem && <p role="alert">The list could not be loaded: {problem}</p>}
-      {!answer && !problem && <p role="status">Loading…</p>}
-      {answer?.rows.length === 0 && <p role="status">There are no objects of this kind.</p>}
+      {problem && (
+        <p role="alert">
+          {t('The list could not be loaded:')} {problem}
+        </p>
+      )}
+      {!answer && !problem && <p role="status">{t('Loading…')}</p>}
+      {answer?.rows.length === 0 && <p role="status">{t('There are no objects of this kind.')}</p>}
       {answer && answer.rows.length > 0 && <Rows kind={kind} table={answer} inAll={namespace === ''} />}
       {answer?.metadata?.continue && (
         <button type="button" className={controls.button} onClick={() => setLimit(limit + PAGE_SIZE)}>
-          Show {PAGE_SIZE} more
+          {t('Show {{count}} more', { count: PAGE_SIZE })}
         </button>
       )}
       <CopyCommand text={`kubectl get ${kubectlName(kind)}${scopeFlag(kind, namespace)}`} />

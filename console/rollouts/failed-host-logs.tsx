@@ -10,6 +10,7 @@ import controls from '../layout/controls.module.css';
 import { CopyCommand } from '../layout/text/copy-command.js';
 import { ScrolledText } from '../layout/text/scrolled-text.js';
 import { RelativeTime } from '../layout/time/relative-time.js';
+import { t } from '../texts/translate.js';
 import { type FailureGroup, failureGroups } from './failure-groups.js';
 import classes from './rollout-page.module.css';
 
@@ -99,7 +100,7 @@ function Lines({ namespace, daemonSet, revision, node }: Omit<LastLinesProps, 'i
     return () => abort.abort();
   }, [namespace, daemonSet, revision, node]);
   if (problem) return <p role="status">{problem}</p>;
-  if (!end) return <p role="status">Loading…</p>;
+  if (!end) return <p role="status">{t('Loading…')}</p>;
   const { pod, container, isPrevious, text } = end;
   return (
     <>

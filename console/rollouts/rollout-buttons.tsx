@@ -7,6 +7,7 @@ import { ConfirmDialog } from '../layout/confirm-dialog.js';
 import controls from '../layout/controls.module.css';
 import { CopyCommand } from '../layout/text/copy-command.js';
 import { useUrlQuery } from '../layout/use-url-query.js';
+import { translated } from '../texts/translate.js';
 import { type RolloutAction, rolloutActionCommand, sendRolloutAction } from './rollout-actions.js';
 import classes from './rollout-page.module.css';
 import { weighActions } from './rollout-phases.js';
@@ -68,7 +69,7 @@ export function RolloutButtons({ rollout, actions, primary, isAddressed = false 
       {selected && (
         <ConfirmDialog
           question={{
-            title: `${selected.label}?`,
+            title: `${translated(selected.label)}?`,
             text: (
               <>
                 <p>{selected.consequence}</p>

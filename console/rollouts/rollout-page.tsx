@@ -12,6 +12,7 @@ import { useLiveList } from '../api/live-list.js';
 import { PageTabs, usePageTab } from '../layout/page-tabs.js';
 import { PageShell } from '../layout/shell/page-shell.js';
 import { CopyCommand } from '../layout/text/copy-command.js';
+import { t } from '../texts/translate.js';
 import { rolloutTimeline } from '../timeline/rollout-timeline.js';
 import { Timeline } from '../timeline/timeline-list.js';
 import { useWrites } from '../timeline/use-writes.js';
@@ -35,7 +36,7 @@ export function RolloutPage() {
         <Link href="/rollouts">Rollouts</Link> / {namespace}
       </p>
       <h1>{name}</h1>
-      {phase === 'loading' && <p role="status">Loading…</p>}
+      {phase === 'loading' && <p role="status">{t('Loading…')}</p>}
       {phase === 'refused' && <p role="alert">{error?.message}</p>}
       {phase === 'live' && !rollout && <p>There is no rollout of this DaemonSet.</p>}
       {rollout && !rollout.status && <p>The controller has not processed it yet.</p>}

@@ -16,6 +16,7 @@ import { StatusBadge } from '../layout/status/status-badge.js';
 import { CopyCommand } from '../layout/text/copy-command.js';
 import { namespaceFlag } from '../layout/text/shell-words.js';
 import { RelativeTime } from '../layout/time/relative-time.js';
+import { t } from '../texts/translate.js';
 import { rolloutVersions } from './rollout-versions.js';
 import { WaveBar } from './wave-bar.js';
 
@@ -41,7 +42,7 @@ export function RolloutsPage() {
   const rollouts = present.sort((a, b) => rank(a) - rank(b) || (nameOf(a) < nameOf(b) ? -1 : 1));
   return (
     <PageShell title="Rollouts">
-      <h1>Rollouts</h1>
+      <h1>{t('Rollouts')}</h1>
       {phase === 'loading' && <p role="status">Loading rollouts…</p>}
       {phase === 'refused' && (
         <NotAllowed

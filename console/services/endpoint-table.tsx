@@ -9,6 +9,7 @@ import {
 import { hostPortText } from '../../shared/kube/services/host-port-text.js';
 import controls from '../layout/controls.module.css';
 import { ListTable } from '../layout/list-table.js';
+import { t } from '../texts/translate.js';
 
 /** Rows on the page. A filter selects among more endpoints. */
 const MOST_ROWS = 200;
@@ -27,9 +28,9 @@ export function EndpointTable({ endpoints }: { endpoints: readonly EndpointExpla
     <>
       <p className={controls.row}>
         <label>
-          State{' '}
+          {t('State')}{' '}
           <select value={code} onChange={({ target }) => setCode(target.value as EndpointCode | '')}>
-            <option value="">all ({endpoints.length})</option>
+            <option value="">{t('all ({{count}})', { count: endpoints.length })}</option>
             {codes.map((each) => (
               <option key={each} value={each}>
                 {each} ({endpoints.filter((endpoint) => endpoint.code === each).length})
@@ -43,7 +44,7 @@ export function EndpointTable({ endpoints }: { endpoints: readonly EndpointExpla
           <Row key={endpoint.pod || at} endpoint={endpoint} />
         ))}
       </ListTable>
-      {hidden > 0 && <p className={controls.dim}>and {hidden} more</p>}
+      {hidden > 0 && <p className={controls.dim}>{t('and {{more}} more', { more: hidden })}</p>}
     </>
   );
 }

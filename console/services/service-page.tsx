@@ -10,6 +10,7 @@ import controls from '../layout/controls.module.css';
 import { PageShell } from '../layout/shell/page-shell.js';
 import { CopyCommand } from '../layout/text/copy-command.js';
 import { EventList } from '../pods/event-list.js';
+import { t } from '../texts/translate.js';
 import { EndpointTable } from './endpoint-table.js';
 import { addressText, portsText } from './service-text.js';
 
@@ -26,12 +27,12 @@ export function ServicePage() {
   return (
     <PageShell title={`${name} – Services`}>
       <p>
-        <Link href="/services">Services</Link> / {namespace}
+        <Link href="/services">{t('Services')}</Link> / {namespace}
       </p>
       <h1>{name}</h1>
-      {phase === 'loading' && <p role="status">Loading…</p>}
+      {phase === 'loading' && <p role="status">{t('Loading…')}</p>}
       {phase === 'refused' && <p role="alert">{error?.message}</p>}
-      {phase === 'live' && !service && <p>There is no Service with this name.</p>}
+      {phase === 'live' && !service && <p>{t('There is no Service with this name.')}</p>}
       {service && <ServiceDetails service={service} />}
     </PageShell>
   );
@@ -43,7 +44,7 @@ function ServiceDetails({ service }: { service: Service }) {
   const { answer, problem } = useExplanation(namespace, name, resourceVersion);
   return (
     <>
-      <section className={controls.card} aria-label="Addresses">
+      <section className={controls.card} aria-label={t('Addresses')}>
         <h2>
           {spec?.type ?? 'ClusterIP'} {addressText(service)}
         </h2>
@@ -87,9 +88,9 @@ function useExplanation(namespace: string, name: string, resourceVersion: string
 function KnownBy({ hosts }: { hosts: readonly string[] }) {
   const hidden = hosts.length - MOST_HOSTS;
   return (
-    <section className={controls.card} aria-label="Hosts that have it">
-      <h2>Hosts that have it: {hosts.length}</h2>
-      {hosts.length === 0 && <p>None. A host asks for a Service when one of its Pods looks it up.</p>}
+    <section className={controls.card} aria-label={t('Hosts that have it')}>
+      <h2>{t('Hosts that have it: {{count}}', { count: hosts.length })}</h2>
+      {hosts.length === 0 && <p>{t('None. A host asks for a Service when one of its Pods looks it up.')}</p>}
       <p>
         {hosts.slice(0, MOST_HOSTS).map((host, at) => (
           <span key={host}>

@@ -9,6 +9,8 @@ import { NotAllowed } from '../layout/not-allowed.js';
 import { PageShell } from '../layout/shell/page-shell.js';
 import { CopyCommand } from '../layout/text/copy-command.js';
 import { namespaceFlag } from '../layout/text/shell-words.js';
+import { RichText } from '../texts/rich-text.js';
+import { t } from '../texts/translate.js';
 import { addressText, type EndpointCounts, endpointCounts, portsText } from './service-text.js';
 
 const COLUMNS = ['Namespace', 'Name', 'Type', 'Address', 'Ports', 'Ready endpoints'] as const;
@@ -19,15 +21,17 @@ export function ServicesPage() {
   const counts = slices.phase === 'refused' ? undefined : endpointCounts(slices.objects);
   return (
     <PageShell title="Services">
-      <h1>Services</h1>
-      {phase === 'loading' && <p role="status">Loading…</p>}
+      <h1>{t('Services')}</h1>
+      {phase === 'loading' && <p role="status">{t('Loading…')}</p>}
       {phase === 'refused' && (
         <NotAllowed what="Services" resource="services" namespace={namespace} isNamespaced />
       )}
       {phase === 'live' && objects.length === 0 && (
         <p className={controls.card}>
-          None yet. With a Service, Pods find the Pods of a DaemonSet by name: <code>kubectl apply -f</code>{' '}
-          one with the DaemonSet’s labels as its selector.
+          <RichText
+            text="None yet. With a Service, Pods find the Pods of a DaemonSet by name: <command/> one with the DaemonSet’s labels as its selector."
+            parts={{ command: <code>kubectl apply -f</code> }}
+          />
         </p>
       )}
       {objects.length > 0 && (

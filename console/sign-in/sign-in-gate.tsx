@@ -3,6 +3,7 @@ import { type ReactNode, useCallback, useEffect, useState } from 'react';
 import { ApiCallError, SIGNED_OUT } from '../api/api-call.js';
 import { loadUser } from '../api/signed-in-user.js';
 import controls from '../layout/controls.module.css';
+import { t } from '../texts/translate.js';
 import { restoreReturnPath } from './return-path.js';
 import { SignInPage } from './sign-in-page.js';
 
@@ -30,7 +31,7 @@ export function SignInGate({ children }: { children: ReactNode }) {
 
   switch (state) {
     case 'asking':
-      return <p role="status">Loading…</p>;
+      return <p role="status">{t('Loading…')}</p>;
     case 'in':
       return children;
     case 'out':
@@ -41,9 +42,9 @@ export function SignInGate({ children }: { children: ReactNode }) {
     case 'unreachable':
       return (
         <main>
-          <p role="alert">The coordinator is unreachable.</p>
+          <p role="alert">{t('The coordinator is unreachable.')}</p>
           <button type="button" className={controls.button} onClick={() => void ask()}>
-            Try again
+            {t('Try again')}
           </button>
         </main>
       );

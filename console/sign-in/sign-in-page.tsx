@@ -4,6 +4,9 @@ import { signInErrorText } from '../../shared/kube/access/sign-in-errors.js';
 import { ApiCallError, requestApi } from '../api/api-call.js';
 import { fetchSignInMethods } from '../api/signed-in-user.js';
 import controls from '../layout/controls.module.css';
+import { LanguageChoice } from '../layout/shell/language-menu.js';
+import { RichText } from '../texts/rich-text.js';
+import { t } from '../texts/translate.js';
 import { saveReturnPath } from './return-path.js';
 import classes from './sign-in-page.module.css';
 
@@ -30,7 +33,7 @@ export function SignInPage({ hasEnded, onSignedIn }: SignInPageProps) {
       onSignedIn();
     } catch (error) {
       const isWrong = error instanceof ApiCallError && error.code === 401;
-      setProblem(isWrong ? 'The coordinator rejected the token.' : String(error));
+      setProblem(isWrong ? t('The coordinator rejected the token.') : String(error));
       setBusy(false);
     }
   };
@@ -38,11 +41,13 @@ export function SignInPage({ hasEnded, onSignedIn }: SignInPageProps) {
   return (
     <main className={classes.page}>
       <form className={controls.card} onSubmit={(event) => void submit(event)}>
-        <title>Sign in – Everynode</title>
+        <title>{t('Sign in – Everynode')}</title>
         <h1>Everynode</h1>
-        {hasEnded && <p role="status">Your session has ended. After signing in, this page is shown again.</p>}
+        {hasEnded && (
+          <p role="status">{t('Your session has ended. After signing in, this page is shown again.')}</p>
+        )}
         <div className={controls.field}>
-          <label htmlFor={id}>Token</label>
+          <label htmlFor={id}>{t('Token')}</label>
           <input
             id={id}
             className={controls.input}
@@ -54,7 +59,10 @@ export function SignInPage({ hasEnded, onSignedIn }: SignInPageProps) {
             aria-describedby={`${id}-help`}
           />
           <p id={`${id}-help`} className={controls.dim}>
-            The token of your kubeconfig: <code>kubectl config view --minify --raw</code> shows it.
+            <RichText
+              text="The token of your kubeconfig: <command/> shows it."
+              parts={{ command: <code>kubectl config view --minify --raw</code> }}
+            />
           </p>
         </div>
         {problem && (
@@ -63,15 +71,16 @@ export function SignInPage({ hasEnded, onSignedIn }: SignInPageProps) {
           </p>
         )}
         <button type="submit" className={controls.button} data-main disabled={isBusy}>
-          {isBusy ? 'Signing in…' : 'Sign in'}
+          {isBusy ? t('Signing in…') : t('Sign in')}
         </button>
         {hasIssuer && (
           // A normal link outside of the router: the coordinator redirects it to the issuer.
           <a className={controls.button} href="/console/sign-in/oidc" onClick={saveReturnPath}>
-            Sign in with your organisation
+            {t('Sign in with your organisation')}
           </a>
         )}
-        <p className={controls.dim}>With a client certificate in the browser no token is needed.</p>
+        <LanguageChoice />
+        <p className={controls.dim}>{t('With a client certificate in the browser no token is needed.')}</p>
       </form>
     </main>
   );

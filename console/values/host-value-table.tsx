@@ -11,6 +11,7 @@ import controls from '../layout/controls.module.css';
 import { TableCard } from '../layout/list-table.js';
 import { StatusBadge } from '../layout/status/status-badge.js';
 import table from '../layout/table.module.css';
+import { t, translated } from '../texts/translate.js';
 import { valuesPath, valueText } from './value-text.js';
 import classes from './values.module.css';
 
@@ -34,13 +35,16 @@ export function HostValueTable({ node, namespace, version, isCompact = false }: 
   if (problem)
     return (
       <p role="alert">
-        The values of {node} could not be loaded: {problem}
+        {t('The values of {{node}} could not be loaded:', { node })} {problem}
       </p>
     );
-  if (!answer) return isCompact ? null : <p role="status">Loading the values of {node}…</p>;
+  if (!answer)
+    return isCompact ? null : <p role="status">{t('Loading the values of {{node}}…', { node })}</p>;
   if (answer.values.length === 0)
     return isCompact ? null : (
-      <p role="status">No HostValues give {node} a value. Check the labels of the host and the selectors.</p>
+      <p role="status">
+        {t('No HostValues give {{node}} a value. Check the labels of the host and the selectors.', { node })}
+      </p>
     );
   return (
     <TableCard label={`Values of ${node}`}>
@@ -55,7 +59,7 @@ export function HostValueTable({ node, namespace, version, isCompact = false }: 
           <tr>
             {COLUMNS.map((name) => (
               <th key={name} scope="col">
-                {name}
+                {translated(name)}
               </th>
             ))}
           </tr>
@@ -91,7 +95,7 @@ function Row({ value }: { value: EffectiveValue }) {
         <td colSpan={3}>
           <StatusBadge status={{ tone: 'failed', word: 'Contradiction' }} />
           <br />
-          {value.message}. Give one of them a higher priority.
+          {value.message}. {t('Give one of them a higher priority.')}
         </td>
       )}
       <td>{namespace}</td>

@@ -1,11 +1,12 @@
 /** The hosts by their value of one key. */
 import { Link } from 'wouter';
 import type { HostsByValue, ValueGroup } from '../../shared/kube/fleet/effective-values-types.js';
-import { countText } from '../../shared/kube/objects/meta.js';
 import { useApiResource } from '../api/use-api-resource.js';
 import controls from '../layout/controls.module.css';
 import { ListTable } from '../layout/list-table.js';
 import { StatusBadge } from '../layout/status/status-badge.js';
+import { RichText } from '../texts/rich-text.js';
+import { counted, t } from '../texts/translate.js';
 import { valuesPath, valueText } from './value-text.js';
 import classes from './values.module.css';
 
@@ -23,27 +24,35 @@ export function HostsByValueTable({ namespace, valueKey, value, version }: Hosts
   const search = new URLSearchParams({ key: valueKey, ...(value && { value }) });
   const path = `${valuesPath('effectivevalues', namespace)}?${search}`;
   const { answer, problem } = useApiResource<HostsByValue>(path, version);
-  if (problem) return <p role="alert">The hosts could not be found: {problem}</p>;
-  if (!answer) return <p role="status">Searching…</p>;
+  if (problem)
+    return (
+      <p role="alert">
+        {t('The hosts could not be found:')} {problem}
+      </p>
+    );
+  if (!answer) return <p role="status">{t('Searching…')}</p>;
   const { groups, moreGroups, conflicts, missing } = answer;
   return (
     <section className={classes.part} aria-label={`Hosts by ${valueKey}`}>
       <h2>
-        Hosts by value of <code>{valueKey}</code>
+        <RichText text="Hosts by value of <key/>" parts={{ key: <code>{valueKey}</code> }} />
       </h2>
       {conflicts.count > 0 && (
         <div className={controls.card} role="alert">
           <p>
-            <StatusBadge status={{ tone: 'failed', word: 'Contradiction' }} /> on{' '}
-            {countText(conflicts.count, 'host')}: they get no Pod that uses this key.
+            <StatusBadge status={{ tone: 'failed', word: 'Contradiction' }} />{' '}
+            {counted('on {{count}} hosts: they get no Pod that uses this key.', conflicts.count)}
           </p>
-          <p>For example {conflicts.message}. Give one of them a higher priority.</p>
+          <p>
+            {t('For example {{message}}.', { message: conflicts.message ?? '' })}{' '}
+            {t('Give one of them a higher priority.')}
+          </p>
           <p>
             <Names {...conflicts} />
           </p>
         </div>
       )}
-      {groups.length === 0 && conflicts.count === 0 && <p role="status">No host has this value.</p>}
+      {groups.length === 0 && conflicts.count === 0 && <p role="status">{t('No host has this value.')}</p>}
       {groups.length > 0 && (
         <ListTable label="Values and hosts" columns={COLUMNS}>
           {groups.map((group) => (
@@ -51,10 +60,12 @@ export function HostsByValueTable({ namespace, valueKey, value, version }: Hosts
           ))}
         </ListTable>
       )}
-      {moreGroups > 0 && <p>{moreGroups} more values are not shown. Enter a value to find its hosts.</p>}
+      {moreGroups > 0 && (
+        <p>{counted('{{count}} more values are not shown. Enter a value to find its hosts.', moreGroups)}</p>
+      )}
       {namespace !== '' && value === '' && missing.count > 0 && (
         <p>
-          {countText(missing.count, 'host')} without a value: <Names {...missing} />
+          {counted('{{count}} hosts without a value:', missing.count)} <Names {...missing} />
         </p>
       )}
     </section>

@@ -10,6 +10,7 @@ import controls from '../layout/controls.module.css';
 import { lazyPage } from '../layout/lazy-page.js';
 import { TextDiff } from '../layout/text/text-diff.js';
 import { useUnsavedEdit } from '../layout/unsaved-edits.js';
+import { t } from '../texts/translate.js';
 import { valuesPath } from './value-text.js';
 import classes from './values.module.css';
 
@@ -96,13 +97,21 @@ export function ValuesEditor({ base: newest, firstText, onDone }: ValuesEditorPr
       leave(await store(base, read.manifest, false));
     } catch (error) {
       const isLate = error instanceof ApiCallError && error.reason === 'Conflict';
-      setFailure(isLate ? LATE : error instanceof Error ? error.message : String(error));
+      setFailure(
+        isLate
+          ? t(
+              'Another user has changed these values. Nothing was saved. Copy your text, discard the changes, and edit again.',
+            )
+          : error instanceof Error
+            ? error.message
+            : String(error),
+      );
     }
   };
   return (
     <>
       <div className={classes.editor}>
-        <Suspense fallback={<p role="status">Loading the editor…</p>}>
+        <Suspense fallback={<p role="status">{t('Loading the editor…')}</p>}>
           <YamlEditor
             label="Manifest as YAML"
             text={text}
@@ -124,10 +133,10 @@ export function ValuesEditor({ base: newest, firstText, onDone }: ValuesEditorPr
           disabled={problems?.length !== 0 || (base !== undefined && text === before)}
           onClick={() => void save()}
         >
-          {base ? 'Save' : 'Create'}
+          {base ? t('Save') : t('Create')}
         </button>
         <button type="button" className={controls.button} onClick={() => leave()}>
-          Discard changes
+          {t('Discard changes')}
         </button>
       </div>
       {failure && (
@@ -138,9 +147,6 @@ export function ValuesEditor({ base: newest, firstText, onDone }: ValuesEditorPr
     </>
   );
 }
-
-const LATE =
-  'Another user has changed these values. Nothing was saved. Copy your text, discard the changes, and edit again.';
 
 /** Returns the problems of the text, or else those that the API reports. */
 async function problemsIn(text: string, base: HostValues | undefined): Promise<readonly Problem[]> {

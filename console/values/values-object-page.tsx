@@ -13,6 +13,8 @@ import { PageShell } from '../layout/shell/page-shell.js';
 import { CopyCommand } from '../layout/text/copy-command.js';
 import { useUrlQuery } from '../layout/use-url-query.js';
 import { EventList } from '../pods/event-list.js';
+import { RichText } from '../texts/rich-text.js';
+import { t } from '../texts/translate.js';
 import { selectorText, valuesPath, valueText } from './value-text.js';
 import classes from './values.module.css';
 import { firstValues, ValuesEditor, valuesText } from './values-editor.js';
@@ -27,10 +29,10 @@ export function NewValuesPage() {
   return (
     <PageShell title="New values">
       <p>
-        <Link href="/values">Values</Link>
+        <Link href="/values">{t('Values')}</Link>
       </p>
-      <h1>New values</h1>
-      <section className={controls.card} aria-label="Manifest">
+      <h1>{t('New values')}</h1>
+      <section className={controls.card} aria-label={t('Manifest')}>
         <ValuesEditor base={undefined} firstText={firstValues(namespace)} onDone={leave} />
       </section>
     </PageShell>
@@ -46,12 +48,15 @@ export function ValuesObjectPage() {
   return (
     <PageShell title={`${name} – Values`}>
       <p>
-        <Link href="/values">Values</Link> / {namespace}
+        <Link href="/values">{t('Values')}</Link> / {namespace}
       </p>
       <h1>{name}</h1>
       <ListState {...{ phase, error }} what={`HostValues of ${namespace}`} isEmpty={!object}>
         <p>
-          There are no HostValues with this name: <Link href="/values">all values</Link>
+          <RichText
+            text="There are no HostValues with this name: <to>all values</to>"
+            parts={{ to: <Link href="/values" /> }}
+          />
         </p>
       </ListState>
       {object && <Details object={object} />}
@@ -69,8 +74,8 @@ function Details({ object }: { object: HostValues }) {
   });
   if (query.has('edit'))
     return (
-      <section className={controls.card} aria-label="Manifest">
-        <h2>Manifest</h2>
+      <section className={controls.card} aria-label={t('Manifest')}>
+        <h2>{t('Manifest')}</h2>
         <ValuesEditor
           base={object}
           firstText={valuesText(object)}
@@ -83,12 +88,12 @@ function Details({ object }: { object: HostValues }) {
     );
   return (
     <>
-      {isWritten && <p role="status">Saved. Pods that use a changed value are replaced.</p>}
+      {isWritten && <p role="status">{t('Saved. Pods that use a changed value are replaced.')}</p>}
       <Summary object={object} />
       {mayEdit && (
         <p>
           <button type="button" className={controls.button} onClick={() => setQuery('edit', 'manifest')}>
-            Edit values
+            {t('Edit values')}
           </button>
         </p>
       )}
@@ -104,21 +109,21 @@ function Summary({ object: { spec } }: { object: HostValues }) {
   const named = Object.keys(spec.hosts ?? {}).length;
   const hasValues = spec.values !== undefined || spec.secrets !== undefined;
   return (
-    <section className={controls.card} aria-label="Summary">
+    <section className={controls.card} aria-label={t('Summary')}>
       <dl className={controls.row}>
         <div>
-          <dt className={controls.dim}>Priority</dt>
-          <dd>{spec.priority ?? 0}; the highest wins</dd>
+          <dt className={controls.dim}>{t('Priority')}</dt>
+          <dd>{t('{{priority}}; the highest wins', { priority: spec.priority ?? 0 })}</dd>
         </div>
         {hasValues && (
           <div>
-            <dt className={controls.dim}>Hosts by labels</dt>
+            <dt className={controls.dim}>{t('Hosts by labels')}</dt>
             <dd>{selectorText(spec.nodeSelector)}</dd>
           </div>
         )}
         {named > 0 && (
           <div>
-            <dt className={controls.dim}>Hosts by name</dt>
+            <dt className={controls.dim}>{t('Hosts by name')}</dt>
             <dd>{countText(named, 'host')}</dd>
           </div>
         )}
@@ -157,14 +162,14 @@ function NamedHosts({ object: { spec } }: { object: HostValues }) {
   if (all.length === 0) return null;
   const found = all.filter(([host]) => host.includes(filter.trim())).sort(([a], [b]) => (a < b ? -1 : 1));
   return (
-    <section className={classes.part} aria-label="Named hosts">
+    <section className={classes.part} aria-label={t('Named hosts')}>
       <div className={controls.row}>
-        <h2>Values of single hosts</h2>
+        <h2>{t('Values of single hosts')}</h2>
         <input
           type="search"
           className={controls.input}
-          aria-label="Find a host"
-          placeholder="Find a host"
+          aria-label={t('Find a host')}
+          placeholder={t('Find a host')}
           value={filter}
           onChange={({ target }) => setFilter(target.value)}
         />
@@ -185,7 +190,10 @@ function NamedHosts({ object: { spec } }: { object: HostValues }) {
       </ListTable>
       {found.length > MOST_HOSTS && (
         <p className={controls.dim}>
-          {MOST_HOSTS} of {found.length} hosts are shown. Enter a part of a name.
+          {t('{{shown}} of {{total}} hosts are shown. Enter a part of a name.', {
+            shown: MOST_HOSTS,
+            total: found.length,
+          })}
         </p>
       )}
     </section>

@@ -6,6 +6,8 @@ import type { useScopedResource } from '../api/use-scoped-resource.js';
 import controls from '../layout/controls.module.css';
 import { ListTable } from '../layout/list-table.js';
 import { NotAllowed } from '../layout/not-allowed.js';
+import { RichText } from '../texts/rich-text.js';
+import { t } from '../texts/translate.js';
 
 /** Objects of the first page, and how many more each click adds. */
 export const PAGE_SIZE = 200;
@@ -48,17 +50,27 @@ export function ValuesObjectTable({ list, counts, onMore }: ValuesObjectTablePro
         isNamespaced
       />
     );
-  if (problem) return <p role="alert">HostValues could not be listed: {problem}</p>;
-  if (!answer) return <p role="status">Loading HostValues…</p>;
+  if (problem)
+    return (
+      <p role="alert">
+        {t('HostValues could not be listed:')} {problem}
+      </p>
+    );
+  if (!answer) return <p role="status">{t('Loading HostValues…')}</p>;
   if (answer.rows.length === 0)
     return (
       <div className={controls.card}>
-        <p>No HostValues yet. With them one DaemonSet runs with other values on each host.</p>
+        <p>{t('No HostValues yet. With them one DaemonSet runs with other values on each host.')}</p>
         <p>
-          <Link href={namespace === undefined ? '/values/new' : `/values/new?namespace=${namespace}`}>
-            Add values
-          </Link>
-          , or <code>kubectl apply -f</code> a HostValues object.
+          <RichText
+            text="<to>Add values</to>, or <command/> a HostValues object."
+            parts={{
+              to: (
+                <Link href={namespace === undefined ? '/values/new' : `/values/new?namespace=${namespace}`} />
+              ),
+              command: <code>kubectl apply -f</code>,
+            }}
+          />
         </p>
       </div>
     );
@@ -75,7 +87,7 @@ export function ValuesObjectTable({ list, counts, onMore }: ValuesObjectTablePro
       </ListTable>
       {answer.metadata?.continue && (
         <button type="button" className={controls.button} onClick={onMore}>
-          Show {PAGE_SIZE} more
+          {t('Show {{count}} more', { count: PAGE_SIZE })}
         </button>
       )}
     </>

@@ -12,6 +12,7 @@ import { PageShell } from '../layout/shell/page-shell.js';
 import { CopyCommand } from '../layout/text/copy-command.js';
 import { namespaceFlag } from '../layout/text/shell-words.js';
 import { useUrlFilter } from '../layout/use-url-query.js';
+import { t } from '../texts/translate.js';
 import { HostValueTable } from './host-value-table.js';
 import { HostsByValueTable } from './hosts-by-value.js';
 import { FLEET_API, valuesPath } from './value-text.js';
@@ -44,7 +45,7 @@ export function ValuesPage() {
   return (
     <PageShell title="Values">
       <Head namespace={list.namespace} />
-      <search className={`${controls.card} ${classes.find}`} aria-label="Find values">
+      <search className={`${controls.card} ${classes.find}`} aria-label={t('Find values')}>
         <Text label="Host" hint="till-0001" value={typed.host} onText={(text) => setQuery('host', text)} />
         <Text
           label="Key"
@@ -61,7 +62,7 @@ export function ValuesPage() {
         />
         <Text
           label="Namespace"
-          hint={namespace || 'all namespaces'}
+          hint={namespace || t('all namespaces')}
           value={typed.namespace}
           onText={(text) => setQuery('namespace', text)}
         />
@@ -71,7 +72,7 @@ export function ValuesPage() {
       {settled.key !== '' && (
         <HostsByValueTable valueKey={settled.key} {...{ namespace, value: settled.value, version: known }} />
       )}
-      {typed.key === '' && typed.value !== '' && <p role="status">Enter the key of this value.</p>}
+      {typed.key === '' && typed.value !== '' && <p role="status">{t('Enter the key of this value.')}</p>}
       <ValuesObjectTable list={list} counts={counts} onMore={() => setLimit(limit + PAGE_SIZE)} />
       <CopyCommand text={`kubectl get hostvalues ${namespaceFlag(list.namespace)}`} />
     </PageShell>
@@ -91,14 +92,14 @@ function Head({ namespace }: { namespace: string | undefined }) {
   });
   return (
     <div className={classes.head}>
-      <h1>Values per host</h1>
+      <h1>{t('Values per host')}</h1>
       {mayCreate && (
         <Link
           href={namespace === undefined ? '/values/new' : `/values/new?namespace=${namespace}`}
           className={`${controls.button} ${classes.action}`}
           data-main
         >
-          Add values…
+          {t('Add values…')}
         </Link>
       )}
     </div>

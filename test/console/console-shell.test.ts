@@ -3,6 +3,8 @@ import assert from 'node:assert/strict';
 import { request } from 'node:https';
 import { before, test } from 'node:test';
 import type { Page } from 'playwright-core';
+import { until } from '../harness/basics/wait-until.js';
+import { violationsOf } from '../harness/console/browser.js';
 import { ConsoleFixture, describeInBrowser } from '../harness/console/console-fixture.js';
 import { applyEverywhere } from '../harness/simulated/simulated-actions.js';
 
@@ -122,11 +124,55 @@ function suite(): void {
     await page.getByRole('heading', { name: 'Schedule' }).waitFor();
   });
 
+  test('the language of the menu is kept, and that of the browser is the first', async () => {
+    const { page } = await fixture.visit(undefined, undefined, { locale: 'de-DE' });
+    await page.goto(`${fixture.access.server}/console/`);
+    await page.getByRole('button', { name: 'Anmelden', exact: true }).waitFor();
+    await page.getByLabel('Sprache').selectOption('zh-Hans');
+    await page.getByLabel('令牌').fill(fixture.access.token);
+    await page.getByRole('button', { name: '登录', exact: true }).click();
+    await page.getByRole('link', { name: '主机', exact: true }).click();
+    await page.getByRole('heading', { name: '主机', level: 1 }).waitFor();
+    await page.getByRole('columnheader', { name: '名称' }).waitFor();
+    assert.equal(await page.title(), '主机 – Everynode');
+    await page.reload();
+    await page.getByRole('heading', { name: '主机', level: 1 }).waitFor();
+    assert.equal(await page.evaluate('document.documentElement.lang'), 'zh-Hans');
+    assert.deepEqual(await violationsOf(page), []);
+    await page.getByText('设置', { exact: true }).first().click();
+    await page.getByLabel('语言').first().selectOption('en');
+    await page.getByRole('heading', { name: 'Hosts', level: 1 }).waitFor();
+  });
+
+  test('rows are as high as the user chose, and 44 pixels for a finger', async () => {
+    const page = await fixture.signedIn('hosts');
+    await page.getByText('Settings', { exact: true }).first().click();
+    await page.getByLabel('Rows').first().selectOption('compact');
+    await hasRowsOf(page, 32);
+    await page.reload();
+    await hasRowsOf(page, 32);
+    const touch = await fixture.signedIn('hosts', { hasTouch: true, isMobile: true });
+    await hasRowsOf(touch, 44);
+    const button = touch.getByRole('button', { name: 'Copy' }).first();
+    assert.ok(((await button.boundingBox())?.height ?? 0) >= 44);
+  });
+
+  test('the font is the one of the coordinator', async () => {
+    const page = await fixture.signedIn('');
+    const loaded = `[...document.fonts].some(({ family, status }) => /Inter Variable/.test(family) && status === 'loaded')`;
+    await until(() => page.evaluate(loaded), { what: 'the font to load' });
+  });
+
   test('files are sent compressed to browsers that accept it', async () => {
     const [script = ''] = /\/console\/console-app-[A-Z0-9]+\.js/.exec(await fetchText('/console/', '')) ?? [];
     const [plain, small] = await Promise.all([fetchBytes(script, ''), fetchBytes(script, 'br')]);
     assert.ok(small < plain / 3, `${small} of ${plain} bytes`);
   });
+
+  async function hasRowsOf(page: Page, pixels: number): Promise<void> {
+    const height = `Math.round(document.querySelector('tbody td')?.getBoundingClientRect().height ?? 0)`;
+    await until(async () => (await page.evaluate(height)) === pixels, { what: `rows of ${pixels} pixels` });
+  }
 
   async function fetchBytes(path: string, encoding: string): Promise<number> {
     return (await download(path, encoding)).length;

@@ -9,6 +9,7 @@ import { type Confirmation, ConfirmDialog } from '../../layout/confirm-dialog.js
 import controls from '../../layout/controls.module.css';
 import { HostEffectText } from '../../layout/effect-text.js';
 import { CopyCommand } from '../../layout/text/copy-command.js';
+import { t, translated } from '../../texts/translate.js';
 import { type BulkAction, NODE_ACTIONS, REVOKE } from './bulk-actions.js';
 import classes from './bulk-bar.module.css';
 import { BulkProgress } from './bulk-progress.js';
@@ -78,7 +79,7 @@ export function BulkBar({ names, hidden, onClear }: BulkBarProps) {
             <ActionButton key={action.id} action={action} onAsk={(text) => ask(action, text)} />
           ))}
           <button type="button" className={controls.button} onClick={onClear}>
-            Clear selection
+            {t('Clear selection')}
           </button>
         </section>
       )}
@@ -94,7 +95,7 @@ function ActionButton({ action, onAsk }: { action: BulkAction; onAsk: (text: str
   if (!action.hint) {
     return (
       <button type="button" className={controls.button} onClick={() => onAsk('')}>
-        {action.name}…
+        {translated(action.name)}…
       </button>
     );
   }
@@ -117,7 +118,7 @@ function ActionButton({ action, onAsk }: { action: BulkAction; onAsk: (text: str
         onChange={(event) => setText(event.target.value)}
       />
       <button type="submit" className={controls.button} disabled={!isGood}>
-        {action.name}…
+        {translated(action.name)}…
       </button>
     </form>
   );
@@ -132,7 +133,7 @@ function questionFor(
   const change = action.change?.(text);
   const some = targets.slice(0, 3).join(' ') + (targets.length > 3 ? ' …' : '');
   return {
-    title: `${action.name}: ${countText(targets.length, 'host')}?`,
+    title: `${translated(action.name)}: ${countText(targets.length, 'host')}?`,
     text: (
       <>
         <p>{action.effect(text, countText(targets.length, 'host'))}</p>
@@ -140,7 +141,7 @@ function questionFor(
         <CopyCommand text={action.command(text, some)} />
       </>
     ),
-    act: `${action.name} ${countText(targets.length, 'host')}`,
+    act: `${translated(action.name)} ${countText(targets.length, 'host')}`,
     reason: 'none',
     // The action continues after the dialog closes. The progress bar can stop it.
     perform: async () => start(),

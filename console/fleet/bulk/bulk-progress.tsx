@@ -1,5 +1,6 @@
 /** Progress, failures and undo of a bulk action. */
 import controls from '../../layout/controls.module.css';
+import { t } from '../../texts/translate.js';
 import classes from './bulk-bar.module.css';
 import type { BulkState } from './bulk-run.js';
 
@@ -38,17 +39,17 @@ export function BulkProgress({ title, state, stop, undo, onDismiss }: BulkProgre
       <div className={controls.row}>
         {!isOver && (
           <button type="button" className={controls.button} onClick={stop}>
-            Stop
+            {t('Stop')}
           </button>
         )}
         {isOver && undo && (
           <button type="button" className={controls.button} onClick={undo}>
-            Undo {done}
+            {t('Undo')} {done}
           </button>
         )}
         {isOver && (
           <button type="button" className={controls.button} onClick={onDismiss}>
-            Close
+            {t('Close')}
           </button>
         )}
       </div>

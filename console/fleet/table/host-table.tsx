@@ -1,20 +1,21 @@
 /** Virtualised table of hosts with sorting and selection. Rows do not move while the user points at the table. */
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { useMemo, useRef, useState } from 'react';
+import { useEffect, useMemo, useRef, useState } from 'react';
 import { Link } from 'wouter';
 import type { Host } from '../../../shared/kube/fleet/host-types.js';
 import { keepValue, keptValue } from '../../layout/kept-view.js';
 import { ScrollFrame } from '../../layout/scroll-frame.js';
+import { useRowHeight } from '../../layout/shell/row-density.js';
 import { hostHealth } from '../../layout/status/host-health.js';
 import { hostStatus } from '../../layout/status/object-status.js';
 import { StatusBadge } from '../../layout/status/status-badge.js';
 import { RelativeTime } from '../../layout/time/relative-time.js';
 import { useFrozenValue } from '../../layout/use-frozen-value.js';
+import { translated } from '../../texts/translate.js';
 import { type HostColumn, type Sort, toggledSort } from './host-columns.js';
 import { HostSorting } from './host-sorting.js';
 import classes from './host-table.module.css';
 
-const ROW_PX = 40;
 const SCROLLED = 'host table';
 
 interface HostTableProps {
@@ -31,14 +32,19 @@ export function HostTable({ hosts, columns, sort, onSort, selected, onSelect }: 
   const frame = useRef<HTMLDivElement>(null);
   const [isHovered, setHovered] = useState(false);
   const rows = useRows(hosts, columns, sort, isHovered);
+  const rowPx = useRowHeight();
   const virtual = useVirtualizer({
     count: rows.length,
     getScrollElement: () => frame.current,
-    estimateSize: () => ROW_PX,
+    estimateSize: () => rowPx,
     overscan: 10,
     initialOffset: () => keptValue<number>(SCROLLED) ?? 0,
     onChange: ({ scrollOffset }) => keepValue(SCROLLED, scrollOffset ?? 0),
   });
+  // The rows that are measured already would keep their former height.
+  useEffect(() => {
+    if (rowPx > 0) virtual.measure();
+  }, [virtual, rowPx]);
   const shown = virtual.getVirtualItems();
   const above = shown[0]?.start ?? 0;
   const below = virtual.getTotalSize() - (shown.at(-1)?.end ?? 0);
@@ -74,7 +80,7 @@ export function HostTable({ hosts, columns, sort, onSort, selected, onSelect }: 
             {columns.map(({ id, name }) => (
               <th key={id} scope="col" aria-sort={ariaSort(sort, id)}>
                 <button type="button" onClick={() => onSort(toggledSort(sort, id))}>
-                  {name}
+                  {translated(name)}
                 </button>
               </th>
             ))}

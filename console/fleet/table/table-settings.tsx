@@ -3,6 +3,7 @@ import { type FormEvent, useState } from 'react';
 import { useLocation, useSearch } from 'wouter';
 import controls from '../../layout/controls.module.css';
 import { CopyCommand } from '../../layout/text/copy-command.js';
+import { t } from '../../texts/translate.js';
 import { COLUMNS, columnsText, type HostColumn, labelColumn } from './host-columns.js';
 import classes from './table-settings.module.css';
 
@@ -105,7 +106,7 @@ function SavedViews() {
             onChange={(event) => setName(event.target.value)}
           />
           <button type="submit" className={controls.button}>
-            Save view
+            {t('Save view')}
           </button>
         </form>
       </div>

@@ -2,6 +2,7 @@
 import { Boxes, Ellipsis, LayoutDashboard, Search, Server } from 'lucide-react';
 import { useEffect, useRef, useState } from 'react';
 import { Link, useLocation } from 'wouter';
+import { t, translated } from '../../texts/translate.js';
 import controls from '../controls.module.css';
 import classes from './bottom-bar.module.css';
 import { NamespaceSelect } from './namespace-select.js';
@@ -20,21 +21,21 @@ export function BottomBar({ items, onSearch }: BottomBarProps) {
   const current = (isHere: boolean) => (isHere ? 'page' : undefined);
   return (
     <>
-      <nav className={classes.bar} aria-label="Main">
+      <nav className={classes.bar} aria-label={t('Main')}>
         <Link href="/" aria-current={current(at === '/')}>
-          <LayoutDashboard aria-hidden="true" /> Overview
+          <LayoutDashboard aria-hidden="true" /> {t('Overview')}
         </Link>
         <Link href="/hosts" aria-current={current(here?.path === '/hosts')}>
-          <Server aria-hidden="true" /> Hosts
+          <Server aria-hidden="true" /> {t('Hosts')}
         </Link>
         <Link href="/daemonsets" aria-current={current(here?.section === 'Workloads')}>
-          <Boxes aria-hidden="true" /> Workloads
+          <Boxes aria-hidden="true" /> {t('Workloads')}
         </Link>
         <button type="button" onClick={onSearch}>
-          <Search aria-hidden="true" /> Search
+          <Search aria-hidden="true" /> {t('Search')}
         </button>
         <button type="button" aria-haspopup="dialog" onClick={() => setOpen(true)}>
-          <Ellipsis aria-hidden="true" /> More
+          <Ellipsis aria-hidden="true" /> {t('More')}
         </button>
       </nav>
       {isOpen && (
@@ -51,12 +52,12 @@ function MoreSheet({ items, onClose }: { items: readonly NavItem[]; onClose: () 
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => dialog.current?.showModal(), []);
   return (
-    <dialog ref={dialog} className={classes.sheet} aria-label="More" onClose={onClose}>
+    <dialog ref={dialog} className={classes.sheet} aria-label={t('More')} onClose={onClose}>
       <ul>
         {items.map(({ path, name, icon: Icon }) => (
           <li key={path}>
             <Link href={path} onClick={() => dialog.current?.close()}>
-              <Icon aria-hidden="true" /> {name}
+              <Icon aria-hidden="true" /> {translated(name)}
             </Link>
           </li>
         ))}
@@ -64,7 +65,7 @@ function MoreSheet({ items, onClose }: { items: readonly NavItem[]; onClose: () 
       <NamespaceSelect />
       <UserMenu />
       <button type="button" className={controls.button} onClick={() => dialog.current?.close()}>
-        Close
+        {t('Close')}
       </button>
     </dialog>
   );

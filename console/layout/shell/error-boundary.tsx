@@ -1,5 +1,6 @@
 /** Shows what went wrong in a page instead of an empty window. */
 import { Component, type ReactNode } from 'react';
+import { t } from '../../texts/translate.js';
 import controls from '../controls.module.css';
 import { PageShell } from './page-shell.js';
 
@@ -24,11 +25,11 @@ export class ErrorBoundary extends Component<ErrorBoundaryProps, State> {
     if (this.props.isQuiet) return null;
     return (
       <PageShell title="Error">
-        <h1>This page has failed</h1>
+        <h1>{t('This page has failed')}</h1>
         <p role="alert">{this.state.message}</p>
-        <p>The fleet is not affected. Other pages may still work.</p>
+        <p>{t('The fleet is not affected. Other pages may still work.')}</p>
         <button type="button" className={controls.button} data-main onClick={() => location.reload()}>
-          Load the page again
+          {t('Load the page again')}
         </button>
       </PageShell>
     );

@@ -1,6 +1,7 @@
 /** Choice of the namespace, for users who may not list the whole cluster. */
 import { type FormEvent, useId, useState } from 'react';
 import { selectNamespace, useNamespaceChoice } from '../../api/namespace-choice.js';
+import { t } from '../../texts/translate.js';
 import controls from '../controls.module.css';
 import classes from './namespace-select.module.css';
 
@@ -14,7 +15,7 @@ export function NamespaceSelect() {
     <div className={classes.choice}>
       {readable.length > 0 && (
         <>
-          <label htmlFor={id}>Namespace</label>
+          <label htmlFor={id}>{t('Namespace')}</label>
           <select
             id={id}
             className={controls.input}
@@ -28,7 +29,7 @@ export function NamespaceSelect() {
         </>
       )}
       <details>
-        <summary>Other namespace</summary>
+        <summary>{t('Other namespace')}</summary>
         <NamespaceForm />
       </details>
     </div>
@@ -42,22 +43,22 @@ export function NamespaceForm() {
   const submit = async (event: FormEvent) => {
     event.preventDefault();
     const isReadable = await selectNamespace(name.trim());
-    setProblem(isReadable ? '' : `You are not allowed to read namespace ${name.trim()}.`);
+    setProblem(isReadable ? '' : t('You are not allowed to read namespace {{name}}.', { name: name.trim() }));
     if (isReadable) setName('');
   };
   return (
     <form className={controls.row} onSubmit={(event) => void submit(event)}>
       <input
         className={controls.input}
-        aria-label="Name of a namespace"
-        placeholder="namespace"
+        aria-label={t('Name of a namespace')}
+        placeholder={t('namespace')}
         autoComplete="off"
         required
         value={name}
         onChange={(event) => setName(event.target.value)}
       />
       <button type="submit" className={controls.button}>
-        Open
+        {t('Open')}
       </button>
       {problem && (
         <p role="alert" className={controls.problem}>

@@ -5,6 +5,7 @@ import { Link, useLocation } from 'wouter';
 import type { Coordinator } from '../../../shared/kube/fleet/coordinator-types.js';
 import { useIsCoordinatorLost } from '../../api/coordinator-contact.js';
 import { hasCluster, problemsOf, useKnownCoordinators } from '../../api/known-coordinators.js';
+import { t, translated } from '../../texts/translate.js';
 import controls from '../controls.module.css';
 import { BottomBar } from './bottom-bar.js';
 import { useInboxCount } from './inbox-count.js';
@@ -32,14 +33,15 @@ export function PageShell({ title, children }: PageShellProps) {
   const items = NAV_ITEMS.filter(({ needsCluster }) => !needsCluster || hasCluster(coordinators));
   return (
     <>
-      <title>{`${count > 0 ? `(${count}) ` : ''}${title} – Everynode`}</title>
+      <title>{`${count > 0 ? `(${count}) ` : ''}${translated(title)} – Everynode`}</title>
       <a className={classes.skip} href="#main">
-        Skip to content
+        {t('Skip to content')}
       </a>
       {isLost && (
         <div className={classes.banner} role="alert">
-          The coordinator is unreachable. Hosts keep running. The data on this page may be outdated.
-          Reconnecting…
+          {t(
+            'The coordinator is unreachable. Hosts keep running. The data on this page may be outdated. Reconnecting…',
+          )}
         </div>
       )}
       {!isLost && <ClusterBanner coordinators={coordinators} />}
@@ -57,7 +59,7 @@ export function PageShell({ title, children }: PageShellProps) {
 
 function SideBar({ items }: { items: readonly NavItem[] }) {
   return (
-    <nav className={classes.nav} aria-label="Main">
+    <nav className={classes.nav} aria-label={t('Main')}>
       <Link href="/" className={classes.brand}>
         <img src="/console/icon.svg" alt="" width="22" height="22" />
         Everynode
@@ -68,12 +70,12 @@ function SideBar({ items }: { items: readonly NavItem[] }) {
         aria-keyshortcuts="Control+K Meta+K"
         onClick={openPalette}
       >
-        <Search aria-hidden="true" /> Go to… <kbd>Ctrl K</kbd>
+        <Search aria-hidden="true" /> {t('Go to…')} <kbd>Ctrl K</kbd>
       </button>
       <NamespaceSelect />
       {SECTIONS.map((section) => (
         <div key={section} className={classes.section}>
-          {section !== 'Fleet' && <p className={classes.heading}>{section}</p>}
+          {section !== 'Fleet' && <p className={classes.heading}>{translated(section)}</p>}
           <ul className={classes.links}>
             {items
               .filter((item) => item.section === section)
@@ -86,7 +88,7 @@ function SideBar({ items }: { items: readonly NavItem[] }) {
         </div>
       ))}
       <Link href={ADD_HOST.path} className={`${controls.button} ${classes.add}`}>
-        <ADD_HOST.icon aria-hidden="true" /> {ADD_HOST.name}
+        <ADD_HOST.icon aria-hidden="true" /> {translated(ADD_HOST.name)}
       </Link>
       <UserMenu />
     </nav>
@@ -97,7 +99,7 @@ function ItemLink({ item }: { item: NavItem }) {
   const [at] = useLocation();
   return (
     <Link href={item.path} aria-current={isAtItem(item, at) ? 'page' : undefined}>
-      <item.icon aria-hidden="true" /> {item.name}
+      <item.icon aria-hidden="true" /> {translated(item.name)}
     </Link>
   );
 }
@@ -108,7 +110,7 @@ function SectionTabs({ items }: { items: readonly NavItem[] }) {
   const here = items.find(({ path }) => path === at);
   if (here?.section !== 'Workloads') return null;
   return (
-    <nav className={classes.tabs} aria-label="Workloads">
+    <nav className={classes.tabs} aria-label={t('Workloads')}>
       {items
         .filter(({ section }) => section === here.section)
         .map((item) => (
@@ -128,7 +130,7 @@ function ClusterBanner({ coordinators }: { coordinators: readonly Coordinator[] 
   if (worst?.severity !== 'error') return null;
   return (
     <div className={classes.banner} role="alert">
-      {worst.message} <Link href="/coordinators">Show the coordinators</Link>
+      {worst.message} <Link href="/coordinators">{t('Show the coordinators')}</Link>
     </div>
   );
 }

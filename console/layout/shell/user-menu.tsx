@@ -1,44 +1,76 @@
-/** User menu: name, theme and sign-out. */
+/** User menu: name, settings of this browser and sign-out. */
 import { useEffect, useState } from 'react';
 import { requestApi } from '../../api/api-call.js';
 import { isSignedInByCertificate, userName } from '../../api/signed-in-user.js';
+import { t, translated } from '../../texts/translate.js';
 import controls from '../controls.module.css';
+import { LanguageChoice } from './language-menu.js';
 import { setNotices, useNoticesOn } from './notice-setting.js';
+import { applyDensity, DENSITIES, storedDensity } from './row-density.js';
 import { THEMES } from './theme-names.js';
 import { applyTheme, storedTheme } from './theme-storage.js';
 import classes from './user-menu.module.css';
 
 export function UserMenu() {
   const [theme, setTheme] = useState(storedTheme);
+  const [density, setDensity] = useState(storedDensity);
   useEffect(() => applyTheme(theme), [theme]);
+  useEffect(() => applyDensity(density), [density]);
   const hasNotices = useNoticesOn();
   return (
     <div className={classes.person}>
-      <p className={classes.name} title="Signed in as">
+      <p className={classes.name} title={t('Signed in as')}>
         {userName()}
       </p>
-      <select
-        className={controls.input}
-        aria-label="Theme"
-        value={theme}
-        onChange={(event) => setTheme(THEMES.find((each) => each === event.target.value) ?? THEMES[0])}
-      >
-        {THEMES.map((name) => (
-          <option key={name}>{name}</option>
-        ))}
-      </select>
-      <label className={classes.name}>
-        <input type="checkbox" checked={hasNotices} onChange={(event) => setNotices(event.target.checked)} />{' '}
-        Notices of new problems
-      </label>
+      <details className={classes.settings}>
+        <summary>{t('Settings')}</summary>
+        <Choice label="Theme" choices={THEMES} value={theme} onChoose={setTheme} />
+        <Choice label="Rows" choices={DENSITIES} value={density} onChoose={setDensity} />
+        <LanguageChoice />
+        <label className={classes.name}>
+          <input
+            type="checkbox"
+            checked={hasNotices}
+            onChange={(event) => setNotices(event.target.checked)}
+          />{' '}
+          {t('Notices of new problems')}
+        </label>
+      </details>
       {isSignedInByCertificate() ? (
-        <p className={classes.certified}>Signed in by client certificate. Close the browser to sign out.</p>
+        <p className={classes.certified}>
+          {t('Signed in by client certificate. Close the browser to sign out.')}
+        </p>
       ) : (
         <button type="button" className={controls.button} onClick={() => void signOut()}>
-          Sign out
+          {t('Sign out')}
         </button>
       )}
     </div>
+  );
+}
+
+interface ChoiceProps<T extends string> {
+  label: string;
+  choices: readonly T[];
+  value: T;
+  onChoose: (choice: T) => void;
+}
+
+function Choice<T extends string>({ label, choices, value, onChoose }: ChoiceProps<T>) {
+  return (
+    <select
+      className={controls.input}
+      aria-label={translated(label)}
+      title={translated(label)}
+      value={value}
+      onChange={({ target }) => onChoose(choices.find((each) => each === target.value) ?? value)}
+    >
+      {choices.map((name) => (
+        <option key={name} value={name}>
+          {translated(name)}
+        </option>
+      ))}
+    </select>
   );
 }
 

@@ -2,6 +2,7 @@
 import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 import type { RolloutPhase } from '../../../shared/kube/rollouts/rollout-types.js';
+import { t } from '../../texts/translate.js';
 import { HOST_HEALTH_NAMES, type HostHealth } from './host-health.js';
 
 /** What a state asks of an operator. Each tone has one icon and one colour in the whole console. */
@@ -69,9 +70,18 @@ export function daemonSetStatus({ metadata, status }: DaemonSet): ShownStatus {
   const { desiredNumberScheduled: desired, numberAvailable = 0, updatedNumberScheduled = 0 } = status;
   if (desired === 0) return { tone: 'over', word: 'No hosts' };
   if (updatedNumberScheduled < desired)
-    return { tone: 'progress', word: `${updatedNumberScheduled} of ${desired} updated` };
+    return {
+      tone: 'progress',
+      word: t('{{updated}} of {{total}} updated', { updated: updatedNumberScheduled, total: desired }),
+    };
   if (numberAvailable < desired)
-    return { tone: 'waiting', word: `${desired - numberAvailable} of ${desired} not available` };
+    return {
+      tone: 'waiting',
+      word: t('{{missing}} of {{total}} not available', {
+        missing: desired - numberAvailable,
+        total: desired,
+      }),
+    };
   return { tone: 'ok', word: 'Available' };
 }
 

@@ -10,6 +10,7 @@ import {
   Wrench,
 } from 'lucide-react';
 import type { ReactNode } from 'react';
+import { translated } from '../../texts/translate.js';
 import type { ShownStatus, StatusTone } from './object-status.js';
 import classes from './status-badge.module.css';
 
@@ -40,7 +41,7 @@ export function StatusBadge({ status, children }: { status: ShownStatus; childre
     <span className={classes.badge} data-tone={status.tone}>
       <Icon className={classes.icon} aria-hidden="true" />
       <span>
-        {status.word}
+        {translated(status.word)}
         {children}
       </span>
     </span>

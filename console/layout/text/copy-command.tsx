@@ -1,5 +1,6 @@
 /** Shows the equivalent command, with a button to copy it. */
 import { useState } from 'react';
+import { t } from '../../texts/translate.js';
 import controls from '../controls.module.css';
 import classes from './copy-command.module.css';
 
@@ -18,7 +19,7 @@ export function CopyCommand({ text }: { text: string }) {
         onClick={() => void copy()}
         onBlur={() => setCopied(false)}
       >
-        {isCopied ? 'Copied' : 'Copy'}
+        {isCopied ? t('Copied') : t('Copy')}
       </button>
     </p>
   );

@@ -1,5 +1,6 @@
 /** Side-by-side comparison of two texts: changed lines with context. Changes are marked by sign and colour. */
 import { structuredPatch } from 'diff';
+import { t } from '../../texts/translate.js';
 import { ScrollFrame } from '../scroll-frame.js';
 import { diffRows } from './diff-rows.js';
 import classes from './side-by-side-diff.module.css';
@@ -19,7 +20,7 @@ const CONTEXT = 4;
 
 export function SideBySideDiff({ label, before, after }: SideBySideProps) {
   const { hunks } = structuredPatch('', '', before.text, after.text, '', '', { context: CONTEXT });
-  if (hunks.length === 0) return <p>No differences.</p>;
+  if (hunks.length === 0) return <p>{t('No differences.')}</p>;
   const rows = hunks.flatMap(({ lines }) => diffRows(lines)).map((row, number) => ({ ...row, number }));
   return (
     <ScrollFrame className={classes.frame} label={label}>

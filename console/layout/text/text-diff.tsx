@@ -1,5 +1,6 @@
 /** Comparison of two texts: changed lines with context. Changes are marked by sign and colour. */
 import { structuredPatch } from 'diff';
+import { t } from '../../texts/translate.js';
 import { ScrollFrame } from '../scroll-frame.js';
 import classes from './text-diff.module.css';
 
@@ -18,7 +19,7 @@ const SIGNS: Readonly<Record<string, { part: string; word: string }>> = {
 
 export function TextDiff({ label, before, after }: TextDifferenceProps) {
   const { hunks } = structuredPatch('', '', before, after, '', '', { context: CONTEXT });
-  if (hunks.length === 0) return <p>No differences.</p>;
+  if (hunks.length === 0) return <p>{t('No differences.')}</p>;
   return (
     <ScrollFrame className={classes.frame} label={label}>
       {hunks.map(({ oldStart, newStart, lines }) => (

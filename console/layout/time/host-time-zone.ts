@@ -1,4 +1,5 @@
 /** Time zone of a host, from its labels. */
+import { currentFormatTag } from '../../texts/translate.js';
 
 /** Label values such as `Europe.Berlin` or `America.Argentina.Salta`, which cannot contain a slash. */
 const AREA_AND_PLACE = /^[A-Z][A-Za-z]+(\.[A-Z][\w-]+)+$/;
@@ -23,7 +24,8 @@ function isZone(name: string): boolean {
 
 /** Formats `22 Nov 2026, 15:12:03 GMT+1` in the given time zone, or in the viewer's. */
 export function exactTimeText(at: string, timeZone?: string): string {
-  return new Date(at).toLocaleString(undefined, {
+  return new Date(at).toLocaleString(currentFormatTag(), {
+    hourCycle: 'h23',
     ...{ day: 'numeric', month: 'short', year: 'numeric' },
     ...{ hour: '2-digit', minute: '2-digit', second: '2-digit', timeZoneName: 'short' },
     ...(timeZone ? { timeZone } : {}),

@@ -1,6 +1,8 @@
 /** Display of times: relative, or in the host's time zone if its labels contain one. */
 import { createContext, type ReactNode, useCallback, useContext, useMemo, useState } from 'react';
 import { useInterval } from '../../api/live-list.js';
+import { RichText } from '../../texts/rich-text.js';
+import { currentFormatTag, t } from '../../texts/translate.js';
 import controls from '../controls.module.css';
 import { useUrlQuery } from '../use-url-query.js';
 import { hostTimeZone } from './host-time-zone.js';
@@ -35,7 +37,11 @@ export function HostTimes({ labels, children }: { labels?: Record<string, string
       {zone !== undefined && (
         <div className={controls.row}>
           <span>
-            Local time of the host: <TimeThere zone={zone} /> ({zone}).
+            <RichText
+              text="Local time of the host: <time/> ({{zone}})."
+              parts={{ time: <TimeThere zone={zone} /> }}
+              values={{ zone }}
+            />
           </span>
           <label>
             <input
@@ -43,7 +49,7 @@ export function HostTimes({ labels, children }: { labels?: Record<string, string
               checked={inHostZone}
               onChange={({ target }) => setQuery('times', target.checked ? 'host' : '')}
             />{' '}
-            Show times in the host’s time zone
+            {t('Show times in the host’s time zone')}
           </label>
         </div>
       )}
@@ -59,5 +65,9 @@ function TimeThere({ zone }: { zone: string }) {
     useCallback(() => setNow(Date.now()), []),
   );
   const look = { weekday: 'short', hour: '2-digit', minute: '2-digit', timeZone: zone } as const;
-  return <time dateTime={new Date(now).toISOString()}>{new Date(now).toLocaleString(undefined, look)}</time>;
+  return (
+    <time dateTime={new Date(now).toISOString()}>
+      {new Date(now).toLocaleString(currentFormatTag(), look)}
+    </time>
+  );
 }

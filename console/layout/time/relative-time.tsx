@@ -1,6 +1,7 @@
 /** Shows a time as `4 minutes ago` with the exact time as a tooltip, or as local time of the host. */
 import { useCallback, useState } from 'react';
 import { useInterval } from '../../api/live-list.js';
+import { currentFormatTag, t } from '../../texts/translate.js';
 import { exactTimeText } from './host-time-zone.js';
 import { useHostZone } from './host-times.js';
 
@@ -10,14 +11,23 @@ const UNITS: readonly [unit: Intl.RelativeTimeFormatUnit, seconds: number][] = [
   ['minute', 60],
   ['second', 1],
 ];
-const FORMAT = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto' });
+
 const TICK_MS = 1_000;
+
+/** One per language: a table shows hundreds of times, and a format costs more than its use. */
+const FORMATS = new Map<string, Intl.RelativeTimeFormat>();
+
+function relativeFormat(tag: string | undefined): Intl.RelativeTimeFormat {
+  const known = FORMATS.get(tag ?? '') ?? new Intl.RelativeTimeFormat(tag, { numeric: 'auto' });
+  FORMATS.set(tag ?? '', known);
+  return known;
+}
 
 /** Formats `-90_000` as `1 minute ago`. */
 function relativeText(differenceMs: number): string {
   const seconds = Math.round(differenceMs / 1_000);
   const [unit, size] = UNITS.find(([, length]) => Math.abs(seconds) >= length) ?? ['second', 1];
-  return FORMAT.format(Math.trunc(seconds / size), unit);
+  return relativeFormat(currentFormatTag()).format(Math.trunc(seconds / size), unit);
 }
 
 /** Updated every second while mounted. */
@@ -29,7 +39,10 @@ export function RelativeTime({ at }: { at: string }) {
     useCallback(() => setNow(Date.now()), []),
   );
   return (
-    <time dateTime={at} title={exactTimeText(at) + (zone ? `; there ${exactTimeText(at, zone)}` : '')}>
+    <time
+      dateTime={at}
+      title={exactTimeText(at) + (zone ? `; ${t('there {{time}}', { time: exactTimeText(at, zone) })}` : '')}
+    >
       {inHostZone ? exactTimeText(at, zone) : relativeText(Date.parse(at) - now)}
     </time>
   );
