@@ -13,8 +13,8 @@ import { loadSigningKeys } from './access/token-signing-keys.js';
 import type { ClusterPort } from './api/join/cluster-port.js';
 import type { CoordinatorSource, HostReadingSource, LeadershipProof } from './api/ports.js';
 import { ApiComponent } from './api-component.js';
-import { BackupDownloads } from './backup-downloads.js';
 import { availabilityStorage } from './availability-storage.js';
+import { BackupDownloads } from './backup-downloads.js';
 import type { LeaderDoor } from './cluster/front-door/front-door.js';
 import { AvailabilityRecorder } from './controllers/nodes/availability-recorder.js';
 import { readNotificationFile } from './controllers/notifications/notification-file.js';
@@ -111,8 +111,7 @@ export async function startCoordinator(
   const shared = { registry, informers, clock, log };
   const availability = new AvailabilityRecorder({ ...shared, storage: availabilityStorage(store) });
   const api = new ApiComponent(settings, {
-    ...{ ...shared, certificates, hub, restore },
-    backups: new BackupDownloads({ dataDir: data, clock, log }),
+    ...{ ...shared, certificates, hub, restore, backups: new BackupDownloads({ dataDir: data, clock, log }) },
     ...apiPartsOf(member),
     explainer: new DaemonSetExplainer({ informers, clock, rollouts: activeRollouts, refusals }),
     jobHosts: new DaemonJobHostView({ informers, clock }),

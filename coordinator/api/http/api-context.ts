@@ -14,8 +14,8 @@ import { type ClientLimitSettings, DEFAULT_CLIENT_LIMITS } from '../limits/clien
 import { DEFAULT_LARGE_READS, type LargeReadSettings, type LargeReads } from '../limits/large-reads.js';
 import type { WatchCoalescer } from '../limits/watch-coalescer.js';
 import type {
-  BackupSource,
   AvailabilitySource,
+  BackupSource,
   ChangeCalendarSource,
   ChangePlanner,
   CoordinatorSource,
