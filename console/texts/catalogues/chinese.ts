@@ -361,7 +361,7 @@ export const CHINESE: Catalogue = {
   'Pending hosts': '待处理的主机',
   'Hosts waiting for approval': '等待批准的主机',
   Names: '名称',
-  'Labels of the hosts': '主机标签',
+  'Labels for new hosts': '新主机的标签',
   'Allowed names': '允许的名称',
   Description: '说明',
   "Coordinator's address": '协调器地址',

@@ -369,7 +369,7 @@ export const HEADINGS = [
   'Pending hosts',
   'Hosts waiting for approval',
   'Names',
-  'Labels of the hosts',
+  'Labels for new hosts',
   'Allowed names',
   'Description',
   "Coordinator's address",

@@ -364,7 +364,7 @@ export const GERMAN: Catalogue = {
   'Pending hosts': 'Wartende Hosts',
   'Hosts waiting for approval': 'Hosts, die auf Zulassung warten',
   Names: 'Namen',
-  'Labels of the hosts': 'Labels der Hosts',
+  'Labels for new hosts': 'Labels für neue Hosts',
   'Allowed names': 'Erlaubte Namen',
   Description: 'Beschreibung',
   "Coordinator's address": 'Adresse des Koordinators',

@@ -365,7 +365,7 @@ export const INDONESIAN: Catalogue = {
   'Pending hosts': 'Host menunggu',
   'Hosts waiting for approval': 'Host menunggu persetujuan',
   Names: 'Nama',
-  'Labels of the hosts': 'Label host',
+  'Labels for new hosts': 'Label untuk host baru',
   'Allowed names': 'Nama yang diizinkan',
   Description: 'Deskripsi',
   "Coordinator's address": 'Alamat koordinator',

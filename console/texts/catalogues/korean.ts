@@ -364,7 +364,7 @@ export const KOREAN: Catalogue = {
   'Pending hosts': '대기 중인 호스트',
   'Hosts waiting for approval': '승인 대기 호스트',
   Names: '이름',
-  'Labels of the hosts': '호스트 레이블',
+  'Labels for new hosts': '새 호스트의 레이블',
   'Allowed names': '허용된 이름',
   Description: '설명',
   "Coordinator's address": '코디네이터 주소',
