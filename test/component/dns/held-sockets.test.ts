@@ -1,10 +1,10 @@
 /** Sockets that another process holds, like systemd: queries wait while the server is restarted. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { createSocket } from 'node:dgram';
+import { createSocket, type Socket as DatagramSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { createServer, type Server } from 'node:net';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import type { Nameserver } from '../../../agent/dns/forwarding/host-nameservers.js';
@@ -21,15 +21,28 @@ function descriptorOf(socket: unknown): number {
   return (socket as { _handle: { fd: number } })._handle.fd;
 }
 
+/** Binds a port over UDP and TCP. A port that is free over UDP can be in use over TCP: then it tries another one. */
+async function bindBoth(): Promise<{ udp: DatagramSocket; tcp: Server }> {
+  const udp = createSocket('udp4').bind(0, '127.0.0.1');
+  await once(udp, 'listening');
+  const tcp = createServer().listen(udp.address().port, '127.0.0.1');
+  try {
+    await once(tcp, 'listening');
+    return { udp, tcp };
+  } catch (error) {
+    // An open socket would keep this process, and with it the whole run, from ending.
+    udp.close();
+    if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
+    return bindBoth();
+  }
+}
+
 /** Runs the server twice, one after the other. `pids`: of the servers that have been started. */
 async function withHolder(
   body: (server: Nameserver, holder: { output: () => string; pids: () => number[] }) => Promise<void>,
 ): Promise<void> {
-  const udp = createSocket('udp4').bind(0, '127.0.0.1');
-  await once(udp, 'listening');
+  const { udp, tcp } = await bindBoth();
   const { port } = udp.address();
-  const tcp = createServer().listen(port, '127.0.0.1');
-  await once(tcp, 'listening');
   const command = ['-c', HOLDER, 'sh', process.execPath, DNS_PROCESS, '', '127.0.0.1:1'];
   const holder = spawn('sh', command, {
     stdio: ['ignore', 'pipe', 'ignore', descriptorOf(udp), descriptorOf(tcp)],
