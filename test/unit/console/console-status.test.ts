@@ -12,7 +12,7 @@ const { rangeQuery } =
 const { activitySentence } = await consoleModule<
   typeof import('../../../console/audit/activity-sentence.js')
 >('audit/activity-sentence.ts');
-const { auditFilters } =
+const { auditCommand, auditFilters } =
   await consoleModule<typeof import('../../../console/audit/activity-filter.js')>('audit/activity-filter.ts');
 const { changeSummary, recordedChangesOf } =
   await consoleModule<typeof import('../../../console/audit/change-summary.js')>('audit/change-summary.ts');
@@ -191,7 +191,14 @@ describe('the activity', () => {
     const annotated = (text?: string) =>
       recordedChangesOf({ annotations: text ? { [CHANGES_ANNOTATION]: text } : {} } as AuditEvent);
     assert.equal(annotated(), undefined);
-    for (const text of ['{', 'null', '7', '{}', '{"fields":"x","omitted":0}', '{"fields":[null],"omitted":0}'])
+    for (const text of [
+      '{',
+      'null',
+      '7',
+      '{}',
+      '{"fields":"x","omitted":0}',
+      '{"fields":[null],"omitted":0}',
+    ])
       assert.equal(annotated(text), undefined, text);
     assert.deepEqual(annotated('{"fields":[],"omitted":2}'), { fields: [], omitted: 2 });
     assert.equal(changeSummary(ofRollout('patch'), undefined), '');
@@ -204,6 +211,10 @@ describe('the activity', () => {
     test(`filters ?${query}`, () =>
       assert.deepEqual(Object.fromEntries(auditFilters(new URLSearchParams(query))), filters));
   }
+  test('the command with the same filter has each value as one word', () => {
+    const filters = auditFilters(new URLSearchParams('user=x; reboot&resource=nodes'));
+    assert.equal(auditCommand(filters), "everynode audit --user 'x; reboot' --resource nodes");
+  });
 
   const now = new Date(2026, 2, 15, 10, 30);
   const at = (...date: [number, number, number]) => new Date(...date).toISOString();
