@@ -5,7 +5,9 @@ import { createElement } from 'react';
 import { renderToStaticMarkup } from 'react-dom/server';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 import type { HostFailure } from '../../../shared/kube/rollouts/rollout-types.js';
+import { noonZone } from '../../harness/console/browser.js';
 import { consoleModule } from '../../harness/console/console-module.js';
+import { closedFor } from '../../harness/console/operator-fleet.js';
 
 /** The used parts of files of the console, as types, because their own need a browser. */
 interface Live<T> {
@@ -168,3 +170,13 @@ test('a tab that is hidden for very long is forgotten until it is shown', () => 
     mock.timers.reset();
   }
 });
+
+for (const hour of [0, 2, 11, 12, 13, 23]) {
+  test(`browser tests at ${hour}:59 UTC have noon, and a window that is closed for ten hours`, () => {
+    const now = new Date(Date.UTC(2026, 2, 15, hour, 59));
+    const hourIn = (timeZone: string) =>
+      Number(new Intl.DateTimeFormat('en', { timeZone, hour: 'numeric', hourCycle: 'h23' }).format(now));
+    assert.equal(hourIn(noonZone(now)), 12);
+    assert.equal((closedFor(now) - hourIn('Europe/Berlin') + 24) % 24, 12);
+  });
+}
