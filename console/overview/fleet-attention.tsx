@@ -20,6 +20,7 @@ import {
   newNotices,
   noticesElsewhere,
   noticesOf,
+  renewedNotices,
   type SeenNotices,
 } from './new-notices.js';
 import { HOSTS, useFleetState, usePresentRollouts } from './use-fleet-state.js';
@@ -101,9 +102,8 @@ function Notices({ causes, isLoaded, scope }: NoticesProps) {
     const present = noticesOf(causes);
     const next = newNotices(present, seen.current, Date.now(), scope);
     seen.current = next.seen;
-    const isPresent = ({ key }: Notice) => present.some((each) => each.key === key);
     // On the start page and on the page of the problem, it is visible already. It is not reported after leaving them.
-    setShown((before) => noticesElsewhere([...before.filter(isPresent), ...next.fresh], at, query));
+    setShown((before) => noticesElsewhere([...renewedNotices(before, present), ...next.fresh], at, query));
   }, [causes, isLoaded, scope, at, query]);
   useEffect(() => setShown((before) => noticesElsewhere(before, at, query)), [at, query]);
   const visible = isOn ? noticesElsewhere(shown, at, query).slice(-MAX_SHOWN) : [];

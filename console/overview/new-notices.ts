@@ -35,6 +35,11 @@ export function isAnswered(phase: 'loading' | 'live' | 'lost' | 'refused'): bool
   return phase === 'live' || phase === 'refused';
 }
 
+/** Returns the shown notices whose problems last, in their present words: a site is mostly offline before it is offline. */
+export function renewedNotices(shown: readonly Notice[], present: readonly Notice[]): Notice[] {
+  return shown.flatMap(({ key }) => present.find((each) => each.key === key) ?? []);
+}
+
 /** Returns the notices of problems that the page at `path` does not show. The start page shows all. */
 export function noticesElsewhere(
   notices: readonly Notice[],

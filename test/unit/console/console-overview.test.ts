@@ -469,6 +469,18 @@ describe('notices of new problems', () => {
     assert.deepEqual(later.fresh, [site]);
   });
 
+  test('that are shown have the present words, until their problems end', () => {
+    const [whole] = notices.noticesOf(causesOf(offlineSite));
+    const [partly] = notices.noticesOf(causesOf([...offlineSite, failing('c', {}, { site: 'kiel' })]));
+    assert.ok(whole && partly);
+    assert.deepEqual(
+      [partly, whole].map(({ cause }) => cause.title),
+      ['Site kiel is mostly offline', 'Site kiel is offline'],
+    );
+    assert.deepEqual(notices.renewedNotices([partly], [whole]), [whole]);
+    assert.deepEqual(notices.renewedNotices([partly], []), []);
+  });
+
   test('are not given for problems of another label of sites or namespace', () => {
     const present = notices.noticesOf(causesOf(offlineSite));
     const first = notices.newNotices([], undefined, NOW, 'site');
