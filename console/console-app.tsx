@@ -1,13 +1,13 @@
 /** Entry point of the web console: sign-in, then the pages. */
 import { type ReactNode, StrictMode, Suspense } from 'react';
 import { createRoot } from 'react-dom/client';
-import { type AroundNavHandler, Route, Router, Switch, useLocation } from 'wouter';
+import { Route, Router, Switch, useLocation } from 'wouter';
 import { watchHistory } from './layout/kept-view.js';
 import { lazyPage } from './layout/lazy-page.js';
 import { ErrorBoundary } from './layout/shell/error-boundary.js';
 import { NotFoundPage } from './layout/shell/not-found-page.js';
 import { PageShell } from './layout/shell/page-shell.js';
-import { mayGoTo, protectUnsavedEdits } from './layout/unsaved-edits.js';
+import { askBeforeLeaving, protectUnsavedEdits } from './layout/unsaved-edits.js';
 import { FleetAttention } from './overview/fleet-attention.js';
 import { OverviewPage } from './overview/overview-page.js';
 import { KeyboardShortcuts } from './palette/keyboard-shortcuts.js';
@@ -48,10 +48,6 @@ const RolloutPage = lazyPage(async () => (await import('./rollouts/rollout-page.
 const RolloutsPage = lazyPage(async () => (await import('./rollouts/rollouts-page.js')).RolloutsPage);
 const ServicePage = lazyPage(async () => (await import('./services/service-page.js')).ServicePage);
 const ServicesPage = lazyPage(async () => (await import('./services/services-page.js')).ServicesPage);
-
-const askBeforeLeaving: AroundNavHandler = (navigate, to, options) => {
-  if (mayGoTo(`/console${to}`)) navigate(to, options);
-};
 
 /** Keeps navigation and banners while a page is loading, and after it failed. */
 function PageFrame({ children }: { children: ReactNode }) {

@@ -1,9 +1,12 @@
-/** A watched list as a React store: immutable snapshots, updated at most once in each animation frame. */
+/** A watched list as a React store: immutable snapshots, updated at most once in each animation frame or second. */
 import { useEffect, useMemo, useSyncExternalStore } from 'react';
 import type { KubeObject } from '../../shared/kube/objects/meta.js';
 import type { ApiCallError } from './api-call.js';
 import { reportContact } from './coordinator-contact.js';
 import { type WatchEvent, type WatchPhase, watch } from './list-watch.js';
+
+/** Browsers draw no frames for hidden tabs, whose titles count problems. */
+const MOST_WAIT_MS = 1_000;
 
 export interface Live<T> {
   /** Sorted by namespace and name. The same array until something changes. */
@@ -23,6 +26,7 @@ export class LiveList<T extends KubeObject> {
   #phase: Pick<Live<T>, 'phase' | 'error'> = { phase: 'loading' };
   #changed = false;
   #frame = 0;
+  #timer: ReturnType<typeof setTimeout> | undefined;
   #abort: AbortController | undefined;
 
   constructor(path: string | undefined) {
@@ -31,10 +35,10 @@ export class LiveList<T extends KubeObject> {
 
   readonly snapshot = (): Live<T> => this.#live;
 
-  /** Watches while there is a listener. */
+  /** Watches while there is a listener. A refused list is requested again for a new listener: rights may have changed. */
   readonly subscribe = (listener: () => void): (() => void) => {
     this.#listeners.add(listener);
-    if (!this.#abort && this.#path !== undefined) {
+    if ((!this.#abort || this.#phase.phase === 'refused') && this.#path !== undefined) {
       shared.set(this.#path, this as LiveList<KubeObject>);
       this.#startWatch(this.#path);
     }
@@ -50,6 +54,8 @@ export class LiveList<T extends KubeObject> {
 
   #startWatch(path: string): void {
     this.#abort = new AbortController();
+    // Several listeners subscribe together, and cause one request. Snapshots keep the last phase until the answer.
+    this.#phase = { phase: 'loading' };
     const reader = {
       onReset: (objects: T[]) => {
         const byKey = new Map(objects.map((object) => [keyOf(object), object]));
@@ -71,15 +77,20 @@ export class LiveList<T extends KubeObject> {
     void watch<T>(path, reader, this.#abort.signal);
   }
 
-  /** Publishes in the next animation frame, so that many changes cause only one render. */
+  /** Publishes in the next animation frame, so that many changes cause only one render. Without frames, after a second. */
   #publishSoon(): void {
-    if (this.#frame !== 0) return;
-    this.#frame = requestAnimationFrame(() => {
-      this.#frame = 0;
-      this.#live = { objects: this.#changed ? [...this.#objects] : this.#live.objects, ...this.#phase };
-      this.#changed = false;
-      for (const listener of this.#listeners) listener();
-    });
+    if (this.#timer !== undefined) return;
+    this.#frame = requestAnimationFrame(() => this.#publish());
+    this.#timer = setTimeout(() => this.#publish(), MOST_WAIT_MS);
+  }
+
+  #publish(): void {
+    cancelAnimationFrame(this.#frame);
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#live = { objects: this.#changed ? [...this.#objects] : this.#live.objects, ...this.#phase };
+    this.#changed = false;
+    for (const listener of this.#listeners) listener();
   }
 
   #apply({ type, object }: WatchEvent<T>): void {

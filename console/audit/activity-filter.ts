@@ -1,4 +1,5 @@
-/** The filter in the address of the activity page as parameters of the API. Pure. */
+/** The filter in the address of the activity page as parameters of the API and of the command. Pure. */
+import { shellWord } from '../layout/text/shell-words.js';
 
 const PARAMETERS = ['user', 'verb', 'resource', 'namespace', 'name', 'code'] as const;
 
@@ -14,4 +15,9 @@ export function auditFilters(params: URLSearchParams): [name: string, value: str
     const value = params.get(name)?.trim() || ofObject[name];
     return value ? [[name, value] as [string, string]] : [];
   });
+}
+
+/** Returns the command with the same filter. A link can contain text that a shell would run. */
+export function auditCommand(filters: readonly [name: string, value: string][]): string {
+  return ['everynode audit', ...filters.map(([name, value]) => `--${name} ${shellWord(value)}`)].join(' ');
 }

@@ -19,7 +19,7 @@ export function ActivityRow({ event, filtered }: ActivityRowProps) {
   const { who, did, kind, object, href } = activitySentence(event);
   const { sourceIPs, responseStatus, requestReceivedTimestamp, verb } = event;
   const changes = recordedChangesOf(event);
-  const summary = changeSummary(verb, changes);
+  const summary = changeSummary(event, changes);
   const [isOpen, setOpen] = useState(false);
   return (
     <>

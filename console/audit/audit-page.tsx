@@ -10,7 +10,7 @@ import { CopyCommand } from '../layout/text/copy-command.js';
 import { useFrozenValue } from '../layout/use-frozen-value.js';
 import { useUrlFilter } from '../layout/use-url-query.js';
 import { t } from '../texts/translate.js';
-import { auditFilters } from './activity-filter.js';
+import { auditCommand, auditFilters } from './activity-filter.js';
 import { ACTIVITY_RANGES, type ActivityRange, RANGE_NAMES, rangeQuery } from './activity-range.js';
 import { ActivityRow } from './activity-row.js';
 import { activitySentence } from './activity-sentence.js';
@@ -110,9 +110,7 @@ export function AuditPage() {
           {events.length >= MAX_ITEMS && <p>Only the newest {MAX_ITEMS} are shown. Choose a shorter time.</p>}
         </div>
       )}
-      <CopyCommand
-        text={['everynode audit', ...filters.map(([name, value]) => `--${name} ${value}`)].join(' ')}
-      />
+      <CopyCommand text={auditCommand(filters)} />
     </PageShell>
   );
 }

@@ -5,7 +5,7 @@ import {
   type FieldChange,
   type RecordedChanges,
 } from '../../shared/kube/access/audit-types.js';
-import type { SteeringRequest } from '../../shared/kube/rollouts/steering-requests.js';
+import { STEERING_VERBS, type SteeringRequest } from '../../shared/kube/rollouts/steering-requests.js';
 import { shortImage } from '../layout/text/image-text.js';
 
 /** Returns what the write changed, or undefined if the log has no change, or the reader may not see it. */
@@ -13,21 +13,34 @@ export function recordedChangesOf({ annotations }: AuditEvent): RecordedChanges 
   const text = annotations?.[CHANGES_ANNOTATION];
   if (text === undefined) return undefined;
   try {
-    return JSON.parse(text) as RecordedChanges;
+    const changes: unknown = JSON.parse(text);
+    return isRecordedChanges(changes) ? changes : undefined;
   } catch {
     // A webhook may set any annotation.
     return undefined;
   }
 }
 
+function isRecordedChanges(value: unknown): value is RecordedChanges {
+  const { fields, omitted } = (value ?? {}) as Partial<RecordedChanges>;
+  return (
+    Array.isArray(fields) &&
+    fields.every((field: unknown) => typeof (field as FieldChange | null)?.path === 'string') &&
+    typeof omitted === 'number'
+  );
+}
+
 /**
  * Returns for example `image of main till:1.4.0 → till:1.5.0, and 2 more fields`. Images come first, because they are
  * what a release changes. Empty for a creation: all of its fields are new.
  */
-export function changeSummary(verb: string, changes: RecordedChanges | undefined): string {
+export function changeSummary(
+  { verb, objectRef }: Pick<AuditEvent, 'verb' | 'objectRef'>,
+  changes: RecordedChanges | undefined,
+): string {
   const { fields = [], omitted = 0 } = changes ?? {};
   if (verb === 'create' || fields.length === 0) return '';
-  const requests = fields.flatMap(requestText);
+  const requests = objectRef?.resource === 'rollouts' ? fields.flatMap(requestText) : [];
   if (requests.length > 0) return requests.join(', ');
   const images = fields.filter(isImage);
   const shown = images.length > 0 ? images : fields.slice(0, 1);
@@ -47,9 +60,15 @@ function isImage(change: FieldChange): boolean {
 
 /** The request of an operator to a rollout, such as `approve tenth “looks good”`. */
 function requestText({ path, before, after }: FieldChange): string[] {
-  if (!path.startsWith('spec.requests[') || before !== undefined) return [];
-  const { verb, targets = [], reason } = after as SteeringRequest;
+  if (!path.startsWith('spec.requests[') || before !== undefined || !isRequest(after)) return [];
+  const { verb, targets = [], reason } = after;
   return [[verb, targets.join(' and '), reason ? `“${reason}”` : ''].filter(Boolean).join(' ')];
+}
+
+/** False for the fields of other kinds with the same names: Argo's Rollouts, for example, are custom resources. */
+function isRequest(value: unknown): value is SteeringRequest {
+  const { verb, targets = [], reason = '' } = (value ?? {}) as Partial<SteeringRequest>;
+  return STEERING_VERBS.some((each) => each === verb) && Array.isArray(targets) && typeof reason === 'string';
 }
 
 function fieldText(change: FieldChange): string {

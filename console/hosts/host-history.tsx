@@ -3,6 +3,7 @@ import type { HostReadings } from '../../shared/kube/fleet/host-reading-types.js
 import type { Node } from '../../shared/kube/nodes/node-types.js';
 import type { KubeEvent } from '../../shared/kube/objects/event-types.js';
 import type { Pod } from '../../shared/kube/pods/pod-types.js';
+import type { WatchPhase } from '../api/list-watch.js';
 import { useLiveList } from '../api/live-list.js';
 import { hostTimeline } from '../timeline/host-timeline.js';
 import { Timeline } from '../timeline/timeline-list.js';
@@ -12,10 +13,11 @@ import { Conditions } from './host-conditions.js';
 interface HostHistoryProps {
   node: Node;
   pods: readonly Pod[];
+  podsPhase: WatchPhase;
   readings: HostReadings | undefined;
 }
 
-export function HostHistory({ node, pods, readings }: HostHistoryProps) {
+export function HostHistory({ node, pods, podsPhase, readings }: HostHistoryProps) {
   const { name } = node.metadata;
   const about = `involvedObject.kind=Node,involvedObject.name=${name}`;
   const { objects: events } = useLiveList<KubeEvent>(
@@ -30,11 +32,16 @@ export function HostHistory({ node, pods, readings }: HostHistoryProps) {
         reach={[
           ['Events', 'the last hour'],
           ['Link and conditions', 'since the start of the coordinator, and the last change before it'],
-          ['Pods', 'those that exist now'],
+          ['Pods', podsReach(podsPhase)],
           ['Activity', writes.reach],
         ]}
       />
       <Conditions node={node} changes={changes} />
     </>
   );
+}
+
+function podsReach(phase: WatchPhase): string {
+  if (phase === 'refused') return 'you are not allowed to list Pods';
+  return phase === 'loading' ? 'loading' : 'those that exist now';
 }

@@ -1,20 +1,31 @@
 /** Log and terminal of one Pod of a host. The URL names the Pod. */
+import { useRef } from 'react';
 import { Link } from 'wouter';
 import type { Pod } from '../../shared/kube/pods/pod-types.js';
 import { useIsAllowed } from '../api/access-checks.js';
+import type { Live } from '../api/live-list.js';
 import controls from '../layout/controls.module.css';
+import { ListState } from '../layout/list-state.js';
 import { bySeverity, podStatus } from '../layout/status/object-status.js';
 import { useUrlQuery } from '../layout/use-url-query.js';
 import { ContainerLog } from '../pods/container-log.js';
+import { podKey, shownPod } from '../pods/pod-choice.js';
 import { PodTerminal } from '../pods/pod-terminal.js';
 
-export function HostLogs({ pods }: { pods: readonly Pod[] }) {
+export function HostLogs({ pods: { objects, phase, error } }: { pods: Live<Pod> }) {
   const [query, setQuery] = useUrlQuery();
-  const rows = [...pods].sort(
-    (a, b) => bySeverity(podStatus(a), podStatus(b)) || (keyOf(a) < keyOf(b) ? -1 : 1),
+  const shown = useRef<string>(undefined);
+  const rows = [...objects].sort(
+    (a, b) => bySeverity(podStatus(a), podStatus(b)) || (podKey(a) < podKey(b) ? -1 : 1),
   );
-  const pod = rows.find((each) => keyOf(each) === query.get('pod')) ?? rows[0];
-  if (!pod) return <p className={controls.card}>No Pods on this host, so there are no logs.</p>;
+  const pod = shownPod(rows, query.get('pod'), shown.current);
+  shown.current = pod && podKey(pod);
+  if (!pod)
+    return (
+      <ListState phase={phase} error={error} what="Pods" isEmpty>
+        No Pods on this host, so there are no logs.
+      </ListState>
+    );
   const containers = [...(pod.spec.initContainers ?? []), ...pod.spec.containers].map(({ name }) => name);
   const container =
     containers.find((each) => each === query.get('container')) ?? pod.spec.containers[0]?.name ?? '';
@@ -23,8 +34,8 @@ export function HostLogs({ pods }: { pods: readonly Pod[] }) {
       <div className={controls.row}>
         <Choice
           label="Pod"
-          value={keyOf(pod)}
-          options={rows.map((each) => [keyOf(each), `${keyOf(each)}: ${podStatus(each).word}`])}
+          value={podKey(pod)}
+          options={rows.map((each) => [podKey(each), `${podKey(each)}: ${podStatus(each).word}`])}
           onChange={(value) => setQuery('pod', value)}
         />
         <Choice
@@ -33,7 +44,7 @@ export function HostLogs({ pods }: { pods: readonly Pod[] }) {
           options={containers.map((each) => [each, each])}
           onChange={(value) => setQuery('container', value)}
         />
-        <Link href={`/pods/${keyOf(pod)}`}>Open the Pod</Link>
+        <Link href={`/pods/${podKey(pod)}`}>Open the Pod</Link>
       </div>
       <LogAndTerminal key={`${pod.metadata.uid} ${container}`} pod={pod} container={container} />
     </>
@@ -77,8 +88,4 @@ function Choice({ label, value, options, onChange }: ChoiceProps) {
       </select>
     </label>
   );
-}
-
-function keyOf({ metadata }: Pod): string {
-  return `${metadata.namespace}/${metadata.name}`;
 }

@@ -3,6 +3,7 @@ import { Link } from 'wouter';
 import type { HostReadings } from '../../shared/kube/fleet/host-reading-types.js';
 import type { Node } from '../../shared/kube/nodes/node-types.js';
 import type { Pod } from '../../shared/kube/pods/pod-types.js';
+import type { Live } from '../api/live-list.js';
 import { AvailabilityCard } from '../availability/availability-strip.js';
 import controls from '../layout/controls.module.css';
 import { EventList } from '../pods/event-list.js';
@@ -14,7 +15,7 @@ const LAST_EVENTS = 5;
 
 interface HostOverviewProps {
   node: Node;
-  pods: readonly Pod[];
+  pods: Live<Pod>;
   readings: HostReadings | undefined;
   /** Why there are no readings. */
   problem: string | undefined;
@@ -33,13 +34,19 @@ export function HostOverview({ node, pods, readings, problem }: HostOverviewProp
           max={LAST_EVENTS}
           more={`/hosts/${name}?tab=events`}
         />
-        <HostFacts node={node} pods={pods.length} />
+        <HostFacts node={node} pods={podsFact(pods)} />
       </div>
     </>
   );
 }
 
-function HostFacts({ node, pods }: { node: Node; pods: number }) {
+/** A user who may not list Pods must not read that there are none. */
+export function podsFact({ objects, phase }: Live<Pod>): string {
+  if (phase === 'refused') return 'not allowed to list';
+  return phase === 'live' || objects.length > 0 ? String(objects.length) : 'loading';
+}
+
+function HostFacts({ node, pods }: { node: Node; pods: string }) {
   const info = node.status?.nodeInfo;
   const address = node.status?.addresses?.find(({ type }) => type === 'InternalIP')?.address;
   const facts = [

@@ -71,7 +71,7 @@ function HostDetails({ node, pods }: { node: Node; pods: Live<Pod> }) {
         <HostHeader node={node} pods={pods} lastSeen={shown.readings?.lastContactTime} />
         <PageTabs label={`Parts of host ${name}`} path={`/hosts/${name}`} tabs={TABS} current={tab} />
       </div>
-      <TabContent tab={tab} node={node} pods={pods.objects} {...shown} />
+      <TabContent tab={tab} node={node} pods={pods} {...shown} />
       <CopyCommand text={`kubectl describe node ${name}`} />
     </>
   );
@@ -80,7 +80,7 @@ function HostDetails({ node, pods }: { node: Node; pods: Live<Pod> }) {
 type TabContentProps = ReturnType<typeof useHostReadings> & {
   tab: Tab;
   node: Node;
-  pods: readonly Pod[];
+  pods: Live<Pod>;
 };
 
 function TabContent({ tab, node, pods, readings, meters, problem }: TabContentProps) {
@@ -93,7 +93,7 @@ function TabContent({ tab, node, pods, readings, meters, problem }: TabContentPr
         <>
           <DaemonSetReasons node={name} version={resourceVersion} />
           <HostPods pods={pods} />
-          <HostJobs node={name} version={versionOf(pods)} />
+          <HostJobs node={name} version={versionOf(pods.objects)} />
         </>
       );
     case 'logs':
@@ -102,12 +102,12 @@ function TabContent({ tab, node, pods, readings, meters, problem }: TabContentPr
       return (
         <>
           {problem && <p>Load and link are not available: {problem}</p>}
-          {!problem && <LoadCharts readings={readings} node={node} pods={pods} />}
+          {!problem && <LoadCharts readings={readings} node={node} pods={pods.objects} />}
           <LinkQuality node={node} readings={readings} meters={meters} />
         </>
       );
     case 'events':
-      return <HostHistory {...{ node, pods, readings }} />;
+      return <HostHistory node={node} pods={pods.objects} podsPhase={pods.phase} readings={readings} />;
     case 'settings':
       return (
         <>

@@ -1,6 +1,8 @@
 /** Pods of a host with state and version. Those that need an operator come first. */
 import { Link } from 'wouter';
 import type { Pod } from '../../shared/kube/pods/pod-types.js';
+import type { Live } from '../api/live-list.js';
+import { ListState } from '../layout/list-state.js';
 import { TableCard } from '../layout/list-table.js';
 import { bySeverity, podStatus } from '../layout/status/object-status.js';
 import { StatusBadge } from '../layout/status/status-badge.js';
@@ -9,8 +11,8 @@ import { imagesText } from '../layout/text/image-text.js';
 import { RelativeTime } from '../layout/time/relative-time.js';
 import { logOfPod, logsQuery, MOST_LOGS } from '../pods/logs-query.js';
 
-export function HostPods({ pods }: { pods: readonly Pod[] }) {
-  const rows = pods
+export function HostPods({ pods: { objects, phase, error } }: { pods: Live<Pod> }) {
+  const rows = objects
     .map((pod) => ({ pod, status: podStatus(pod) }))
     .sort((a, b) => bySeverity(a.status, b.status) || (a.pod.metadata.name < b.pod.metadata.name ? -1 : 1));
   return (
@@ -23,7 +25,9 @@ export function HostPods({ pods }: { pods: readonly Pod[] }) {
           </Link>
         </p>
       )}
-      {rows.length === 0 && <p>No Pods on this host.</p>}
+      <ListState phase={phase} error={error} what="Pods" isEmpty={rows.length === 0}>
+        No Pods on this host.
+      </ListState>
       <table className={table.table}>
         <tbody>
           {rows.map(({ pod: { metadata, spec }, status }) => (

@@ -15,9 +15,13 @@ export function watchHistory(): void {
   });
 }
 
-/** Returns the value that this page had when it was left, or undefined if the page was opened anew. */
+/**
+ * Returns the value that this page had when it was left, or undefined if the page was opened by a link. A link also forgets
+ * the value: otherwise a later Back would restore a selection that the page no longer had.
+ */
 export function keptValue<T>(name: string): T | undefined {
-  return isBack ? (kept.get(keyOf(name)) as T | undefined) : undefined;
+  if (!isBack) kept.delete(keyOf(name));
+  return kept.get(keyOf(name)) as T | undefined;
 }
 
 export function keepValue(name: string, value: unknown): void {

@@ -1,14 +1,18 @@
 /** Asks before edits that are not saved are lost: by a link, by Back, or by closing the tab. */
 import { useCallback, useEffect, useRef } from 'react';
+import type { AroundNavHandler } from 'wouter';
 import { t } from '../texts/translate.js';
 
 /** The editors with unsaved changes, each with the address of its page. */
 const edits = new Map<object, string>();
 
-/** Returns true if there are no unsaved edits, or if the user discards them. `to` is the path to go to. */
-export function mayGoTo(to: string): boolean {
-  return isSamePart(to) || mayDiscard();
-}
+/**
+ * Navigates if there are no unsaved edits, or if the user discards them. The router passes the whole path, with the base of
+ * the console.
+ */
+export const askBeforeLeaving: AroundNavHandler = (navigate, to, options) => {
+  if (isSamePart(to) || mayDiscard()) navigate(to, options);
+};
 
 /** True for an address of the present page with the same tab and editor. Another tab removes the editor, as a page does. */
 function isSamePart(address: string): boolean {
@@ -22,10 +26,15 @@ export function useUnsavedEdit(isUnsaved: boolean): () => void {
   const edit = useRef({});
   useEffect(() => {
     const own = edit.current;
-    if (isUnsaved) edits.set(own, location.href);
-    return () => void edits.delete(own);
+    return isUnsaved ? protectEdit(own) : undefined;
   }, [isUnsaved]);
   return useCallback(() => void edits.delete(edit.current), []);
+}
+
+/** Protects an edit of the present page. Returns a function that ends the protection. */
+export function protectEdit(edit: object): () => void {
+  edits.set(edit, location.href);
+  return () => void edits.delete(edit);
 }
 
 function mayDiscard(): boolean {

@@ -13,7 +13,16 @@ import { setNotices, useNoticesOn } from '../layout/shell/notice-setting.js';
 import { StatusIcon } from '../layout/status/status-badge.js';
 import classes from './fleet-attention.module.css';
 import type { Cause } from './fleet-causes.js';
-import { type Notice, newNotices, noticesOf, type SeenNotices } from './new-notices.js';
+import { watchForgottenTab } from './forgotten-tab.js';
+import {
+  isAnswered,
+  type Notice,
+  newNotices,
+  noticesElsewhere,
+  noticesOf,
+  renewedNotices,
+  type SeenNotices,
+} from './new-notices.js';
 import { HOSTS, useFleetState, usePresentRollouts } from './use-fleet-state.js';
 
 /** The page loads first. */
@@ -33,20 +42,20 @@ export function FleetAttention() {
 }
 
 function Watching() {
-  const hosts = useLiveList<Host>(HOSTS);
+  const [isForgotten, setForgotten] = useState(false);
+  useEffect(() => watchForgottenTab(setForgotten), []);
+  const hosts = useLiveList<Host>(isForgotten ? undefined : HOSTS);
   const rollouts = usePresentRollouts();
   const by = useSiteChoice();
   const paced = usePaced(hosts.objects, PACE_MS);
-  const { causes } = useFleetState(paced, rollouts.objects, by);
+  const { causes, siteLabel } = useFleetState(paced, rollouts.objects, by);
   const isLoaded =
-    rollouts.phase !== 'loading' &&
-    hosts.phase !== 'loading' &&
-    paced.length > 0 === hosts.objects.length > 0;
+    isAnswered(rollouts.phase) && isAnswered(hosts.phase) && paced.length > 0 === hosts.objects.length > 0;
   useEffect(() => {
     // What can wait, such as another version of the agent, is not counted.
     if (isLoaded) publishInboxCount(causes.filter(({ tone }) => tone !== 'over').length);
   }, [causes, isLoaded]);
-  return <Notices causes={causes} isLoaded={isLoaded} />;
+  return <Notices {...{ causes, isLoaded }} scope={`${siteLabel} ${rollouts.namespace}`} />;
 }
 
 /** Returns the label of sites that the user chose on the start page, also on later pages. */
@@ -74,26 +83,30 @@ function usePaced<T>(value: readonly T[], paceMs: number): readonly T[] {
   return shown;
 }
 
+interface NoticesProps {
+  causes: readonly Cause[];
+  isLoaded: boolean;
+  /** See `SeenNotices`. */
+  scope: string;
+}
+
 /** A live region must exist before its content, otherwise screen readers do not announce it. */
-function Notices({ causes, isLoaded }: { causes: readonly Cause[]; isLoaded: boolean }) {
+function Notices({ causes, isLoaded, scope }: NoticesProps) {
   const [at] = useLocation();
+  const [query] = useSearchParams();
   const isOn = useNoticesOn();
   const seen = useRef<SeenNotices>(undefined);
   const [shown, setShown] = useState<readonly Notice[]>([]);
   useEffect(() => {
     if (!isLoaded) return;
     const present = noticesOf(causes);
-    const next = newNotices(present, seen.current, Date.now());
+    const next = newNotices(present, seen.current, Date.now(), scope);
     seen.current = next.seen;
-    const isPresent = ({ key }: Notice) => present.some((each) => each.key === key);
-    setShown((before) => [...before.filter(isPresent), ...next.fresh]);
-  }, [causes, isLoaded]);
-  // On the start page and on the page of the problem, it is visible already. It is not reported after leaving them.
-  useEffect(
-    () => setShown((before) => (at === '/' ? [] : before.filter(({ cause }) => cause.href !== at))),
-    [at],
-  );
-  const visible = isOn && at !== '/' ? shown.filter(({ cause }) => cause.href !== at).slice(-MAX_SHOWN) : [];
+    // On the start page and on the page of the problem, it is visible already. It is not reported after leaving them.
+    setShown((before) => noticesElsewhere([...renewedNotices(before, present), ...next.fresh], at, query));
+  }, [causes, isLoaded, scope, at, query]);
+  useEffect(() => setShown((before) => noticesElsewhere(before, at, query)), [at, query]);
+  const visible = isOn ? noticesElsewhere(shown, at, query).slice(-MAX_SHOWN) : [];
   return (
     <div className={classes.notices} role="status" aria-label="Notices" aria-busy={!isLoaded}>
       {visible.map((notice) => (

@@ -7,8 +7,12 @@ export interface Notice {
   cause: Cause;
 }
 
-/** The problems that were seen, with the time at which each ended: infinite while it lasts. */
-export type SeenNotices = ReadonlyMap<string, number>;
+export interface SeenNotices {
+  /** The label of sites and the namespace. Another scope has other problems, which are not new. */
+  scope: string;
+  /** The problems that were seen, with the time at which each ended: infinite while it lasts. */
+  ends: ReadonlyMap<string, number>;
+}
 
 /** A problem that comes back within this time is the same one: a site on a bad line would be reported all day. */
 export const SAME_PROBLEM_MS = 10 * 60_000;
@@ -24,23 +28,52 @@ export function noticesOf(causes: readonly Cause[]): Notice[] {
 }
 
 /**
- * Returns the notices that were not seen yet, and what is seen now. `seen`: undefined at the first call, when all problems
- * count as seen, because they are older than the page.
+ * True if a list is current, or never will be. A list that was lost before its first answer is empty: all problems would be
+ * new when it arrives.
+ */
+export function isAnswered(phase: 'loading' | 'live' | 'lost' | 'refused'): boolean {
+  return phase === 'live' || phase === 'refused';
+}
+
+/** Returns the shown notices whose problems last, in their present words: a site is mostly offline before it is offline. */
+export function renewedNotices(shown: readonly Notice[], present: readonly Notice[]): Notice[] {
+  return shown.flatMap(({ key }) => present.find((each) => each.key === key) ?? []);
+}
+
+/** Returns the notices of problems that the page at `path` does not show. The start page shows all. */
+export function noticesElsewhere(
+  notices: readonly Notice[],
+  path: string,
+  query: URLSearchParams,
+): readonly Notice[] {
+  if (path === '/') return [];
+  return notices.filter(({ cause }) => {
+    const [at, parameters] = cause.href.split('?');
+    return (
+      at !== path || [...new URLSearchParams(parameters)].some(([name, value]) => query.get(name) !== value)
+    );
+  });
+}
+
+/**
+ * Returns the notices that were not seen yet, and what is seen now. `seen`: undefined at the first call. At the first call
+ * and in another scope all problems count as seen, because they are older than the page or the scope.
  */
 export function newNotices(
   present: readonly Notice[],
   seen: SeenNotices | undefined,
   now: number,
+  scope: string,
 ): { fresh: Notice[]; seen: SeenNotices } {
   const keys = new Set(present.map(({ key }) => key));
   const known = new Map<string, number>();
-  for (const [key, endedAt] of seen ?? []) {
+  for (const [key, endedAt] of seen?.ends ?? []) {
     const ended = endedAt === LASTS && !keys.has(key) ? now : endedAt;
     if (ended === LASTS || now - ended < SAME_PROBLEM_MS) known.set(key, ended);
   }
-  const fresh = seen === undefined ? [] : present.filter(({ key }) => !known.has(key));
+  const fresh = seen?.scope === scope ? present.filter(({ key }) => !known.has(key)) : [];
   for (const key of keys) known.set(key, LASTS);
-  return { fresh, seen: known };
+  return { fresh, seen: { scope, ends: known } };
 }
 
 const LASTS = Number.POSITIVE_INFINITY;

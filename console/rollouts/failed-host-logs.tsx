@@ -23,33 +23,50 @@ interface FailedHostsProps {
   daemonSet: string;
   /** Hash of the failed revision. Logs of Pods with another revision are not shown. */
   revision: string;
+  /** The first failures. */
   failures: readonly HostFailure[];
+  /** Number of all failed hosts. */
+  failed: number;
 }
 
-export function FailedHostLogs({ failures, ...source }: FailedHostsProps) {
+export function FailedHostLogs({ failures, failed, ...source }: FailedHostsProps) {
   if (failures.length === 0) return null;
   return (
     <section className={controls.card} aria-label="Failed hosts">
       <h2>Why hosts failed</h2>
+      {failed > failures.length && (
+        <p>
+          Only the first {failures.length} of {failed} failed hosts are listed.
+        </p>
+      )}
       {failureGroups(failures).map((group, index) => (
-        <Cause key={group.reason} group={group} isInitiallyOpen={index < INITIALLY_OPEN} {...source} />
+        <Cause
+          key={group.reason}
+          group={group}
+          isComplete={failed <= failures.length}
+          isInitiallyOpen={index < INITIALLY_OPEN}
+          {...source}
+        />
       ))}
     </section>
   );
 }
 
-interface CauseProps extends Omit<FailedHostsProps, 'failures'> {
+interface CauseProps extends Omit<FailedHostsProps, 'failures' | 'failed'> {
   group: FailureGroup;
+  /** False if further hosts failed, whose causes are not stored. */
+  isComplete: boolean;
   isInitiallyOpen: boolean;
 }
 
 /** A cause with its hosts, and the log of the host that failed first. */
-function Cause({ group: { reason, message, hosts }, ...source }: CauseProps) {
+function Cause({ group: { reason, message, hosts }, isComplete, ...source }: CauseProps) {
   const [first] = hosts;
   return (
     <article className={classes.cause}>
       <h3>
-        {reason} on {countText(hosts.length, 'host')}
+        {reason} on {isComplete ? '' : 'at least '}
+        {countText(hosts.length, 'host')}
       </h3>
       {message && <p>{message}</p>}
       <ul>

@@ -22,7 +22,7 @@ import { PastRollouts } from './past-rollouts.js';
 import { policiesPath } from './rollout-actions.js';
 import { RolloutHeader } from './rollout-header.js';
 import { RolloutHosts } from './rollout-hosts.js';
-import { rolloutVersions } from './rollout-versions.js';
+import { revisionOf, rolloutVersions } from './rollout-versions.js';
 import { WaveStepper } from './wave-stepper.js';
 
 export function RolloutPage() {
@@ -71,7 +71,7 @@ function RolloutDetails({ rollout, status }: { rollout: Rollout; status: Rollout
       <RolloutHeader rollout={rollout} status={status} version={rolloutVersions(rollout, revisions)} />
       <PageTabs label={`Parts of rollout ${name}`} path={path} tabs={tabs} current={tab} />
       {tab === 'overview' && <RolloutOverview rollout={rollout} status={status} past={past} />}
-      {tab === 'activity' && <RolloutActivity rollout={rollout} status={status} daemonSet={past ?? name} />}
+      {tab === 'activity' && <RolloutActivity {...{ rollout, status, past, revisions }} />}
       {tab === 'past' && <PastRollouts namespace={namespace} name={name} revisions={revisions} />}
       <CopyCommand text={`kubectl -n ${namespace} describe rollout ${name}`} />
     </>
@@ -99,6 +99,7 @@ function RolloutOverview({ rollout, status, past }: RolloutOverviewProps) {
         daemonSet={past ?? name}
         revision={status.revision}
         failures={status.failures ?? []}
+        failed={status.failed}
       />
       {!past && <RolloutHosts rollout={rollout} codes={status.codes ?? {}} />}
       {!past && !status.completionTime && (
@@ -115,19 +116,26 @@ function RolloutOverview({ rollout, status, past }: RolloutOverviewProps) {
 interface RolloutActivityProps {
   rollout: Rollout;
   status: RolloutStatus;
-  daemonSet: string;
+  /** The DaemonSet of a past rollout. */
+  past: string | undefined;
+  revisions: readonly ControllerRevision[];
 }
 
-function RolloutActivity({ rollout, status, daemonSet }: RolloutActivityProps) {
+function RolloutActivity({ rollout, status, past, revisions }: RolloutActivityProps) {
   const { namespace = '', name } = rollout.metadata;
   const about = `involvedObject.kind=Rollout,involvedObject.name=${name}`;
   const { objects: events } = useLiveList<KubeEvent>(
     `/api/v1/namespaces/${namespace}/events?fieldSelector=${encodeURIComponent(about)}`,
   );
-  const writes = useWrites({ namespace, name: daemonSet });
+  const writes = useWrites({ namespace, name: past ?? name });
+  const revisionTime = revisionOf(rollout, revisions)?.metadata.creationTimestamp;
   return (
     <Timeline
-      entries={rolloutTimeline({ status, events, activity: writes.events })}
+      entries={rolloutTimeline({
+        ...{ status, events, revisionTime },
+        isPast: past !== undefined,
+        activity: writes.events,
+      })}
       reach={[
         ['Steps', 'Events of the last hour, and the start and the end'],
         ['Requests', 'the last 20'],

@@ -66,6 +66,14 @@ function podEntries({ metadata, spec, status }: Pod): TimelineEntry[] {
   const containers = [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])];
   const images = new Map(spec.containers.map((each) => [each.name, each.image ?? '']));
   return [
+    // A restart follows the exit of the same second.
+    ...containers.flatMap(({ name: container, state }) =>
+      entry(
+        state?.running?.startedAt,
+        'ok',
+        `Container ${container} started${images.get(container) ? ` with ${shortImage(images.get(container) ?? '')}` : ''}.`,
+      ),
+    ),
     ...containers.flatMap(({ name: container, state, lastState }) =>
       [state?.terminated, lastState?.terminated].flatMap((ended) =>
         entry(
@@ -73,13 +81,6 @@ function podEntries({ metadata, spec, status }: Pod): TimelineEntry[] {
           ended?.exitCode === 0 ? 'over' : 'failed',
           `Container ${container} exited with code ${ended?.exitCode}${ended?.reason ? ` (${ended.reason})` : ''}.`,
         ),
-      ),
-    ),
-    ...containers.flatMap(({ name: container, state }) =>
-      entry(
-        state?.running?.startedAt,
-        'ok',
-        `Container ${container} started${images.get(container) ? ` with ${shortImage(images.get(container) ?? '')}` : ''}.`,
       ),
     ),
     ...entry(creationTimestamp, 'progress', 'The Pod was created.'),

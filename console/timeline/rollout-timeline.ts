@@ -13,18 +13,23 @@ import { activityEntry, mergeTimeline, type TimelineEntry, timeOfEvent } from '.
 
 interface RolloutHistory {
   status: RolloutStatus;
+  /** True for a rollout that another one has followed. */
+  isPast: boolean;
+  /** Creation of the revision. Absent if it is not stored any more. */
+  revisionTime?: string | null | undefined;
   /** Events of the Rollout. */
   events: readonly KubeEvent[];
   /** Writes to the DaemonSet and the Rollout. Empty if the user may not read them. */
   activity: readonly AuditEvent[];
 }
 
-export function rolloutTimeline({ status, events, activity }: RolloutHistory): TimelineEntry[] {
+export function rolloutTimeline(history: RolloutHistory): TimelineEntry[] {
+  const { status } = history;
   const requests = requestsOfRevision(status);
   return mergeTimeline([
-    steps(status, events).reverse(),
+    steps(history, firstTime(history, requests)).reverse(),
     requests.map(requestEntry).reverse(),
-    ownWrites(status, requests, activity).map(activityEntry).reverse(),
+    ownWrites(history, requests).map(activityEntry).reverse(),
     (status.failures ?? []).map(failureEntry).reverse(),
     [start(status)],
   ]);
@@ -33,13 +38,18 @@ export function rolloutTimeline({ status, events, activity }: RolloutHistory): T
 /** The change of the DaemonSet that started the rollout is stored shortly before the start. */
 const BEFORE_START_MS = 60_000;
 
-/** Returns the write that started the rollout, and later writes, without requests that the Rollout itself lists. */
+/**
+ * Returns the write that started the rollout, and later writes, without requests that the Rollout itself lists. Writes after
+ * the end of a past rollout belong to its successors.
+ */
 function ownWrites(
-  { startTime }: RolloutStatus,
+  { status: { startTime, endTime, completionTime }, isPast, activity }: RolloutHistory,
   requests: readonly SteeringRequest[],
-  activity: readonly AuditEvent[],
 ): AuditEvent[] {
   const from = Date.parse(startTime);
+  const end = endTime ?? completionTime;
+  // The end is a whole second.
+  const until = isPast && end ? Date.parse(end) + 1_000 : Number.POSITIVE_INFINITY;
   const at = ({ requestReceivedTimestamp }: AuditEvent) => Date.parse(requestReceivedTimestamp);
   const toDaemonSet = activity.filter(({ objectRef }) => objectRef?.resource === 'daemonsets');
   const cause = toDaemonSet.filter((each) => at(each) <= from && at(each) >= from - BEFORE_START_MS).at(-1);
@@ -47,7 +57,7 @@ function ownWrites(
   const listedFrom = first ? Date.parse(first.time) - 1_000 : Number.POSITIVE_INFINITY;
   return activity.filter((event) => {
     if (event === cause) return true;
-    if (at(event) <= from) return false;
+    if (at(event) <= from || at(event) >= until) return false;
     const { resource } = event.objectRef ?? {};
     return resource === 'daemonsets' || (resource === 'rollouts' && at(event) < listedFrom);
   });
@@ -58,13 +68,20 @@ function start({ startTime, revisionNumber, revision, policy }: RolloutStatus): 
   return { at: startTime, kind: 'rollout', tone: 'progress', text };
 }
 
+/**
+ * Returns the start of the first attempt. A retry resets the start of the rollout, but earlier steps of the same revision
+ * still belong to it. Steps of earlier revisions do not.
+ */
+function firstTime(
+  { status: { startTime, retryTime }, revisionTime }: RolloutHistory,
+  [request]: readonly SteeringRequest[],
+): string {
+  return retryTime === undefined ? startTime : (revisionTime ?? request?.time ?? startTime);
+}
+
 /** Events report each phase for an hour. The end is in the status for longer. */
-function steps(
-  { phase, startTime, retryTime, endTime, completionTime, message }: RolloutStatus,
-  events: readonly KubeEvent[],
-) {
-  // A retry resets the start, but earlier steps of the same revision still belong to the rollout.
-  const from = retryTime === undefined ? startTime : '';
+function steps({ status, events }: RolloutHistory, from: string) {
+  const { phase, endTime, completionTime, message } = status;
   const ofPhases = events
     .filter(({ reason = '' }) => reason.startsWith('Rollout') && reason !== 'RolloutSteered')
     .filter((event) => timeOfEvent(event) >= from)

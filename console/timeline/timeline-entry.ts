@@ -69,7 +69,7 @@ export function eventEntry(event: KubeEvent, kind: TimelineKind = 'event'): Time
 /** A write of a user, with what it changed. */
 export function activityEntry(event: AuditEvent): TimelineEntry {
   const { who, did, kind, object } = activitySentence(event);
-  const summary = changeSummary(event.verb, recordedChangesOf(event));
+  const summary = changeSummary(event, recordedChangesOf(event));
   const query = new URLSearchParams({ range: 'all', object });
   return {
     at: event.requestReceivedTimestamp,

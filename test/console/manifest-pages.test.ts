@@ -45,6 +45,23 @@ function suite(): void {
     return { pod: items[0].metadata.name, node: items[0].spec.nodeName };
   };
 
+  test('a preview of an image that failed is loaded again on request', async () => {
+    const page = await fixture.signedIn('daemonsets/default/till?edit=image');
+    let refusals = 1;
+    await page.route(/\/apis\/fleet\.everynode\.dev\/.*plan/, async (route) => {
+      refusals -= 1;
+      if (refusals < 0) return route.continue();
+      const status = { kind: 'Status', reason: 'ServiceUnavailable', code: 503, message: 'try again' };
+      return route.fulfill({ status: 503, json: status });
+    });
+    await page.getByLabel('Image of main').fill('till:9');
+    const preview = page.getByRole('button', { name: 'Preview changes' });
+    await preview.click();
+    await page.getByRole('alert').getByText('try again').waitFor();
+    await preview.click();
+    await page.getByRole('heading', { name: 'Effect on hosts' }).waitFor();
+  });
+
   test('an invalid manifest is marked at its line, and a valid one is previewed, confirmed and stored', async () => {
     const page = await fixture.signedIn('daemonsets/default/till?edit=manifest');
     const editor = page.getByRole('textbox', { name: 'Manifest as YAML' });

@@ -8,6 +8,7 @@ import type { BrowserContextOptions } from 'playwright-core';
 import type { DaemonSet } from '../../shared/kube/daemonsets/daemonset-types.js';
 import type { Node } from '../../shared/kube/nodes/node-types.js';
 import { until } from '../harness/basics/wait-until.js';
+import { noonZone } from '../harness/console/browser.js';
 import { ConsoleFixture, describeInBrowser } from '../harness/console/console-fixture.js';
 import {
   BERLIN_HOSTS,
@@ -49,16 +50,18 @@ function suite(): void {
   /** Cookies of the administrator: each task would otherwise begin with signing in. */
   let session: BrowserContextOptions['storageState'];
 
+  const timezoneId = noonZone(new Date());
+
   before(() => prepareOperatorFleet(fixture.fleet));
   const get = <T>(path: string) => fixture.fleet.api.request<T>('GET', path);
 
   const startPage = async (token?: string) => {
     if (token !== undefined || session === undefined) {
-      const page = await fixture.signedIn('', token === undefined ? {} : { token });
+      const page = await fixture.signedIn('', { timezoneId, ...(token === undefined ? {} : { token }) });
       if (token === undefined) session = await page.context().storageState();
       return page;
     }
-    const { page } = await fixture.visit(undefined, undefined, { storageState: session });
+    const { page } = await fixture.visit(undefined, undefined, { timezoneId, storageState: session });
     await page.goto(`${fixture.access.server}/console/`);
     return page;
   };

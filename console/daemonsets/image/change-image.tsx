@@ -1,5 +1,5 @@
 /** Changes the image of a container in one field, with the preview of the manifest editor. */
-import { type FormEvent, useEffect, useState } from 'react';
+import { type FormEvent, useEffect, useRef, useState } from 'react';
 import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
 import { ConfirmDialog } from '../../layout/confirm-dialog.js';
 import controls from '../../layout/controls.module.css';
@@ -20,11 +20,13 @@ export function ChangeImage({ daemonSet, onDone }: ChangeImageProps) {
   const [container, setContainer] = useState(containers[0]?.name ?? '');
   const present = containers.find(({ name }) => name === container)?.image ?? '';
   const [image, setImage] = useState(present);
-  /** The change that is previewed. */
-  const [asked, setAsked] = useState<DaemonSet>();
+  /** The change that is previewed. Each attempt loads the preview, also the same one after a failure. */
+  const [asked, setAsked] = useState<{ attempt: number; change: DaemonSet }>();
+  const attempts = useRef(0);
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    setAsked(withImage(daemonSet, container, image));
+    attempts.current += 1;
+    setAsked({ attempt: attempts.current, change: withImage(daemonSet, container, image) });
   };
   const drop = useUnsavedEdit(image.trim() !== present);
   const leave = (isSaved: boolean) => {
@@ -79,7 +81,12 @@ export function ChangeImage({ daemonSet, onDone }: ChangeImageProps) {
         </button>
       </form>
       {asked && (
-        <ImagePreview key={image} base={daemonSet} text={manifestText(asked)} onDone={() => leave(true)} />
+        <ImagePreview
+          key={asked.attempt}
+          base={daemonSet}
+          text={manifestText(asked.change)}
+          onDone={() => leave(true)}
+        />
       )}
     </section>
   );

@@ -27,6 +27,13 @@ const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 export const DESK = { width: 1280, height: 900 };
 export const PHONE = { width: 390, height: 844 };
 
+/** Returns a time zone in which it is noon: "today" then covers the whole test, also at midnight. */
+export function noonZone(now: Date): string {
+  const offset = 12 - now.getUTCHours();
+  // These names have the opposite sign.
+  return `Etc/GMT${offset > 0 ? '-' : '+'}${Math.abs(offset)}`;
+}
+
 /** Returns the reason why this machine has no browser, or undefined. */
 export function whyNoBrowser(): string | undefined {
   return existsSync(CHROMIUM) ? undefined : `needs ${CHROMIUM} (see .ci/packages)`;

@@ -110,6 +110,16 @@ async function labelHosts({ api }: SimulatedFleet): Promise<void> {
   }
 }
 
+/** Returns the hour of Berlin that is half a day ahead: a window at 3:00 would be open while tests run at night. */
+export function closedFor(now: Date): number {
+  const hour = new Intl.DateTimeFormat('en', {
+    timeZone: 'Europe/Berlin',
+    hour: 'numeric',
+    hourCycle: 'h23',
+  });
+  return (Number(hour.format(now)) + 12) % 24;
+}
+
 async function createPolicies({ api }: SimulatedFleet): Promise<void> {
   const create = (name: string, spec: object) =>
     api.request('POST', `${FLEET_API}/default/rolloutpolicies`, { metadata: { name }, spec });
@@ -130,7 +140,10 @@ async function createPolicies({ api }: SimulatedFleet): Promise<void> {
   await create('at-night', {
     selector: { matchLabels: { when: 'at-night' } },
     windows: [
-      { schedule: '0 3 * * *', durationSeconds: 7200, timeZoneLabel: 'tz', timeZone: 'Europe/Berlin' },
+      {
+        ...{ schedule: `0 ${closedFor(new Date())} * * *`, durationSeconds: 7200 },
+        ...{ timeZoneLabel: 'tz', timeZone: 'Europe/Berlin' },
+      },
     ],
     freezes: [{ from: days(3), to: days(5), timeZone: 'Europe/Berlin', reason: 'Christmas sales' }],
   });

@@ -422,6 +422,9 @@ describe('the availability of hosts', () => {
   });
 });
 
+type Notices = Parameters<typeof notices.newNotices>[0];
+type Seen = Parameters<typeof notices.newNotices>[1];
+
 describe('notices of new problems', () => {
   const offlineSite = [
     offline('a', 'kiel', '2026-11-22T11:00:00Z'),
@@ -450,17 +453,66 @@ describe('notices of new problems', () => {
     const [site] = notices.noticesOf(causesOf(offlineSite));
     assert.ok(site);
     const hour = 3_600_000;
-    const first = notices.newNotices([], undefined, NOW);
-    assert.deepEqual(notices.newNotices([site], undefined, NOW).fresh, []);
-    const second = notices.newNotices([site], first.seen, NOW + 1);
+    const next = (present: Notices, seen: Seen, now: number) =>
+      notices.newNotices(present, seen, now, 'site');
+    const first = next([], undefined, NOW);
+    assert.deepEqual(next([site], undefined, NOW).fresh, []);
+    const second = next([site], first.seen, NOW + 1);
     assert.deepEqual(second.fresh, [site]);
-    const lasting = notices.newNotices([site], second.seen, NOW + hour);
+    const lasting = next([site], second.seen, NOW + hour);
     assert.deepEqual(lasting.fresh, []);
-    const ended = notices.newNotices([], lasting.seen, NOW + hour + 1);
-    const soon = notices.newNotices([site], ended.seen, NOW + hour + notices.SAME_PROBLEM_MS);
+    const ended = next([], lasting.seen, NOW + hour + 1);
+    const soon = next([site], ended.seen, NOW + hour + notices.SAME_PROBLEM_MS);
     assert.deepEqual(soon.fresh, []);
-    const quiet = notices.newNotices([], ended.seen, NOW + hour + 2);
-    const later = notices.newNotices([site], quiet.seen, NOW + hour + 1 + notices.SAME_PROBLEM_MS);
+    const quiet = next([], ended.seen, NOW + hour + 2);
+    const later = next([site], quiet.seen, NOW + hour + 1 + notices.SAME_PROBLEM_MS);
     assert.deepEqual(later.fresh, [site]);
   });
+
+  test('that are shown have the present words, until their problems end', () => {
+    const [whole] = notices.noticesOf(causesOf(offlineSite));
+    const [partly] = notices.noticesOf(causesOf([...offlineSite, failing('c', {}, { site: 'kiel' })]));
+    assert.ok(whole && partly);
+    assert.deepEqual(
+      [partly, whole].map(({ cause }) => cause.title),
+      ['Site kiel is mostly offline', 'Site kiel is offline'],
+    );
+    assert.deepEqual(notices.renewedNotices([partly], [whole]), [whole]);
+    assert.deepEqual(notices.renewedNotices([partly], []), []);
+  });
+
+  test('are not given for problems of another label of sites or namespace', () => {
+    const present = notices.noticesOf(causesOf(offlineSite));
+    const first = notices.newNotices([], undefined, NOW, 'site');
+    const chosen = notices.newNotices(present, first.seen, NOW + 1, 'region');
+    assert.deepEqual(chosen.fresh, []);
+    const more = [...present, ...notices.noticesOf(causesOf([], { rollouts: [waiting] }))];
+    assert.deepEqual(notices.newNotices(more, chosen.seen, NOW + 2, 'region').fresh, more.slice(1));
+  });
+
+  const [site] = notices.noticesOf(causesOf(offlineSite));
+  const [approval] = notices.noticesOf(causesOf([], { rollouts: [waiting] }));
+  for (const [path, query, shown] of [
+    ['/', '', []],
+    ['/services', '', [site, approval]],
+    ['/rollouts/shop/till', 'tab=activity', [site]],
+    ['/hosts', '', [site, approval]],
+    ['/hosts', 'condition=offline&filter=site%3Dkiel&columns=cpu', [approval]],
+    ['/hosts', 'condition=offline&filter=site%3Dbremen', [site, approval]],
+  ] as const) {
+    test(`are given on ${path}?${query} for the ${shown.length} problems that it does not show`, () => {
+      assert.ok(site && approval);
+      const elsewhere = notices.noticesElsewhere([site, approval], path, new URLSearchParams(query));
+      assert.deepEqual(elsewhere, shown);
+    });
+  }
+  for (const [phase, is] of [
+    ['loading', false],
+    ['lost', false],
+    ['live', true],
+    ['refused', true],
+  ] as const) {
+    test(`${is ? 'begin' : 'do not begin'} with a list that is ${phase}`, () =>
+      assert.equal(notices.isAnswered(phase), is));
+  }
 });

@@ -12,7 +12,7 @@ const { rangeQuery } =
 const { activitySentence } = await consoleModule<
   typeof import('../../../console/audit/activity-sentence.js')
 >('audit/activity-sentence.ts');
-const { auditFilters } =
+const { auditCommand, auditFilters } =
   await consoleModule<typeof import('../../../console/audit/activity-filter.js')>('audit/activity-filter.ts');
 const { changeSummary, recordedChangesOf } =
   await consoleModule<typeof import('../../../console/audit/change-summary.js')>('audit/change-summary.ts');
@@ -160,6 +160,7 @@ describe('the activity', () => {
 
   const image = { path: 'spec.template.spec.containers[main].image', before: 'r/till:1', after: 'r/till:2' };
   const request = { id: 4, verb: 'approve', targets: ['tenth'], reason: 'fine', user: 'ann', time: '' };
+  const ofRollout = (verb: string) => ({ verb, objectRef: { resource: 'rollouts' } });
   for (const [verb, fields, omitted, words] of [
     ['patch', [image], 0, 'image of main till:1 → till:2'],
     ['patch', [{ path: 'spec.a', after: 1 }, image], 1, 'image of main till:1 → till:2, and 2 more fields'],
@@ -171,14 +172,36 @@ describe('the activity', () => {
     ['create', [image], 0, ''],
   ] as const) {
     test(`sums a ${verb} up as "${words}"`, () =>
-      assert.equal(changeSummary(verb, { fields: [...fields], omitted }), words));
+      assert.equal(changeSummary(ofRollout(verb), { fields: [...fields], omitted }), words));
+  }
+  for (const [resource, after, words] of [
+    ['widgets', { name: 'x', targets: 'y' }, 'spec.requests[x] added'],
+    ['widgets', null, 'spec.requests[x] added'],
+    ['widgets', request, 'spec.requests[x] added'],
+    ['rollouts', { verb: 'approve', targets: 'y' }, 'spec.requests[x] added'],
+    ['rollouts', null, 'spec.requests[x] added'],
+    ['rollouts', { name: 'x' }, 'spec.requests[x] added'],
+  ] as const) {
+    test(`${JSON.stringify(after)} in ${resource} is no request to a rollout of Everynode`, () => {
+      const fields = [{ path: 'spec.requests[x]', after }];
+      assert.equal(changeSummary({ verb: 'patch', objectRef: { resource } }, { fields, omitted: 0 }), words);
+    });
   }
   test('a write without a recorded change, or with an unreadable one, has none', () => {
     const annotated = (text?: string) =>
       recordedChangesOf({ annotations: text ? { [CHANGES_ANNOTATION]: text } : {} } as AuditEvent);
     assert.equal(annotated(), undefined);
-    assert.equal(annotated('{'), undefined);
-    assert.equal(changeSummary('patch', undefined), '');
+    for (const text of [
+      '{',
+      'null',
+      '7',
+      '{}',
+      '{"fields":"x","omitted":0}',
+      '{"fields":[null],"omitted":0}',
+    ])
+      assert.equal(annotated(text), undefined, text);
+    assert.deepEqual(annotated('{"fields":[],"omitted":2}'), { fields: [], omitted: 2 });
+    assert.equal(changeSummary(ofRollout('patch'), undefined), '');
   });
   for (const [query, filters] of [
     ['user=ann&object=shop/till&range=today', { user: 'ann', namespace: 'shop', name: 'till' }],
@@ -188,6 +211,10 @@ describe('the activity', () => {
     test(`filters ?${query}`, () =>
       assert.deepEqual(Object.fromEntries(auditFilters(new URLSearchParams(query))), filters));
   }
+  test('the command with the same filter has each value as one word', () => {
+    const filters = auditFilters(new URLSearchParams('user=x; reboot&resource=nodes'));
+    assert.equal(auditCommand(filters), "everynode audit --user 'x; reboot' --resource nodes");
+  });
 
   const now = new Date(2026, 2, 15, 10, 30);
   const at = (...date: [number, number, number]) => new Date(...date).toISOString();

@@ -124,6 +124,20 @@ describe('the timeline of a host', () => {
     assert.deepEqual(kindsOf(entries), ['link', 'condition', 'pod', 'event', 'activity']);
     assert.deepEqual(entries[6]?.link, { href: '/pods/default/till-x', name: 'till-x' });
   });
+  test('lists a restart above the exit of the same second', () => {
+    const [status] = pod.status?.containerStatuses ?? [];
+    const restarted = {
+      ...pod,
+      status: { containerStatuses: [{ ...status, state: { running: { startedAt: at(5) } } }] },
+    } as unknown as Pod;
+    const shown = texts(
+      hostTimeline({ node, pods: [restarted], changes: [], events: [], activity: [] }),
+    ).filter((text) => text.startsWith('Container'));
+    assert.deepEqual(shown, [
+      'Container main started with till:1.',
+      'Container main exited with code 137 (OOMKilled).',
+    ]);
+  });
   test('leaves entries without a time out, and keeps the order of sources within a second', () => {
     const entry = (text: string, time: string) => ({ at: time, kind: 'pod', tone: 'ok', text }) as const;
     const merged = mergeTimeline([[entry('a', at(1)), entry('none', '')], [entry('b', at(1))]]);
@@ -172,7 +186,7 @@ describe('the timeline of a rollout', () => {
     write(17, 'daemonsets', 'till'),
   ];
   test('has steps, requests, failures and writes of this rollout only, each once', () => {
-    assert.deepEqual(texts(rolloutTimeline({ status, events, activity })), [
+    assert.deepEqual(texts(rolloutTimeline({ status, events, activity, isPast: false })), [
       'Failed: 3 hosts failed',
       'Host kiel-1 failed: ErrImagePull',
       'ann changed DaemonSet default/till',
@@ -184,9 +198,50 @@ describe('the timeline of a rollout', () => {
   });
   test('an end that an Event reports is not listed twice', () => {
     const reported = [...events, event(20, 'RolloutFailed', '3 hosts failed')];
-    const shown = texts(rolloutTimeline({ status, events: reported, activity: [] }));
+    const shown = texts(rolloutTimeline({ status, events: reported, activity: [], isPast: false }));
     assert.equal(shown.filter((text) => text.startsWith('Failed:')).length, 1);
   });
+});
+
+describe('the end and the retry of a rollout', () => {
+  const later = [write(20, 'daemonsets', 'till', 'kim'), write(30, 'daemonsets', 'till', 'later')];
+  for (const [isPast, more, users] of [
+    [false, { endTime: at(20) }, ['later', 'kim']],
+    [true, { endTime: at(20) }, ['kim']],
+    [true, { completionTime: at(20) }, ['kim']],
+    [true, {}, ['later', 'kim']],
+  ] as const) {
+    test(`a ${isPast ? 'past' : 'present'} rollout with ${JSON.stringify(more)} has writes of ${users}`, () => {
+      const entries = rolloutTimeline({ status: rollout(more), events: [], activity: later, isPast });
+      const writers = texts(entries).filter((text) => text.includes('DaemonSet'));
+      assert.deepEqual(
+        writers,
+        users.map((user) => `${user} changed DaemonSet default/till`),
+      );
+    });
+  }
+
+  const retry = { id: 1, verb: 'retry' as const, user: 'kim', revision: 'b', time: at(9) };
+  const events = [
+    event(2, 'RolloutCompleted', 'of the revision before'),
+    event(5, 'RolloutFailed', 'of the first attempt'),
+    event(11, 'RolloutSoaking', 'of the second attempt'),
+  ];
+  for (const [what, revisionTime, requests, minutes] of [
+    ['the creation of its revision', at(4), [retry], [11, 5]],
+    ['its first request if the revision is not stored', undefined, [retry], [11]],
+    ['its start without both', undefined, [], [11]],
+  ] as const) {
+    test(`a retried rollout has steps since ${what}`, () => {
+      const status = rollout({
+        retryTime: at(9),
+        steering: { handled: 1, requests: [...requests] },
+      });
+      const entries = rolloutTimeline({ ...{ status, events, revisionTime }, activity: [], isPast: false });
+      const steps = entries.filter(({ text }) => /attempt|before/.test(text)).map((entry) => entry.at);
+      assert.deepEqual(steps, minutes.map(at));
+    });
+  }
 });
 
 describe('the waves of a rollout', () => {
