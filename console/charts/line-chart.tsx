@@ -33,7 +33,7 @@ interface LineChartProps {
 
 const COLOURS = ['--chart-first', '--chart-second', '--chart-third'] as const;
 const HEIGHT = 180;
-const FONT_FAMILY = 'system-ui, sans-serif';
+const FONT_FAMILY = '"Inter Variable", system-ui, sans-serif';
 const FONT = `12px ${FONT_FAMILY}`;
 /** Charts with this key share their crosshair. */
 const CROSSHAIR = 'host';

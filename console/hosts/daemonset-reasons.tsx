@@ -91,7 +91,7 @@ function ReasonTable({ rows }: { rows: readonly ReasonRow[] }) {
                 <Link href={`/daemonsets/${namespace}/${name}`}>{name}</Link>
               </th>
               <td>{reason && <StatusBadge status={reasonStatus(reason.code)} />}</td>
-              <td>{imagesText(daemonSet.spec.template.spec.containers)}</td>
+              <td data-short>{imagesText(daemonSet.spec.template.spec.containers)}</td>
               <td data-long>{reason?.sentence ?? problem}</td>
             </tr>
           );

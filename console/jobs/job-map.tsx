@@ -2,13 +2,12 @@
 import { useCallback, useMemo } from 'react';
 import type { DaemonJobHosts, JobHostState } from '../../shared/kube/fleet/daemonjob-host-types.js';
 import { MapCanvas } from '../fleet/map/map-canvas.js';
-import type { MapLayout } from '../fleet/map/map-layout.js';
+import { type MapLayout, TITLE_BASE_PX, TITLE_FONT } from '../fleet/map/map-layout.js';
 import { useThemeColours } from '../fleet/map/theme-colours.js';
 import { translated } from '../texts/translate.js';
 import { jobHostStatus } from './job-text.js';
 
 const GAP_PX = 2;
-const TITLE_BASE_PX = 16;
 
 /** CSS variables of the cells. */
 const VARIABLES = {
@@ -67,7 +66,7 @@ function drawJobMap(
   canvas.height = plan.height * ratio;
   canvas.style.height = `${plan.height}px`;
   context.scale(ratio, ratio);
-  context.font = '600 13px "Inter Variable", system-ui, sans-serif';
+  context.font = TITLE_FONT;
   for (const { name, hosts, top, cellsTop } of plan.groups) {
     context.fillStyle = colours.text;
     context.fillText(`${name} · ${hosts.length}`, 0, top + TITLE_BASE_PX);

@@ -138,8 +138,8 @@ function Row({ summary, label, availability }: RowProps) {
           <HealthBar counts={counts} total={total} />
         </span>
       </td>
-      <td>{availability && readyText(availability)}</td>
-      <td>{offlineSince && <RelativeTime at={offlineSince} />}</td>
+      <td data-label="Ready">{availability && readyText(availability)}</td>
+      <td data-label="Offline since">{offlineSince && <RelativeTime at={offlineSince} />}</td>
       <td>
         {agents
           .map(({ version, count }) => (agents.length === 1 ? version : `${version} (${count})`))

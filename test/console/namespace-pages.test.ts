@@ -125,8 +125,11 @@ function suite(): void {
       await typeAtOnce(page, 'shop');
       await page.getByRole('link', { name: /^(flash|stores|till)$/ }).waitFor();
       await page.getByText(/-n shop$/).waitFor();
-      const namespaces = requested.flatMap((url) => /\/namespaces\/([^/]+)\/(?!events)/.exec(url)?.[1] ?? []);
-      assert.deepEqual([...new Set(namespaces)], ['shop']);
+      // The command changes before the list is requested.
+      const namespaces = () =>
+        requested.flatMap((url) => /\/namespaces\/([^/]+)\/(?!events)/.exec(url)?.[1] ?? []);
+      await until(async () => namespaces().length > 0, { timeoutMs: 30_000, what: 'a request of the list' });
+      assert.deepEqual([...new Set(namespaces())], ['shop']);
     });
 
   test('a request that failed is repeated, so that a failover leaves no error behind', async () => {

@@ -70,6 +70,7 @@ function suite(): void {
     assert.equal(await notices.getByRole('link').count(), 0, 'the same problem is reported once');
     await runCommand(fleet, `online ${hosts}`);
     await titled(page, 'DaemonSets – Everynode');
+    await page.getByText('Settings', { exact: true }).first().click();
     await page.getByRole('checkbox', { name: 'Notices of new problems' }).uncheck();
     await runCommand(fleet, 'offline node-1,node-2,node-3');
     await titled(page, '(1) DaemonSets – Everynode');

@@ -8,6 +8,7 @@ import {
   OPERATOR_HOSTS,
   PICTURED_FLEET_FLAGS,
   prepareOperatorFleet,
+  untilHostsAreUnknown,
 } from '../harness/console/operator-fleet.js';
 import { PICTURE_OPTIONS, PICTURE_SIZES, pictureOf } from '../harness/console/page-pictures.js';
 import {
@@ -26,7 +27,8 @@ function suite(): void {
   before(async () => {
     fleet = await startSimulatedFleet(OPERATOR_HOSTS, 1, PICTURED_FLEET_FLAGS);
     browser = await startBrowser();
-    await prepareOperatorFleet(fleet, 'Unknown');
+    await prepareOperatorFleet(fleet);
+    await untilHostsAreUnknown(fleet);
   });
   after(async () => {
     await browser?.close();

@@ -9,6 +9,7 @@ import {
   OPERATOR_HOSTS,
   PICTURED_FLEET_FLAGS,
   prepareOperatorFleet,
+  untilHostsAreUnknown,
 } from '../harness/console/operator-fleet.js';
 import {
   compareWithReferences,
@@ -33,7 +34,8 @@ const only = options.pages?.split(',');
 const fleet = await startSimulatedFleet(OPERATOR_HOSTS, 1, PICTURED_FLEET_FLAGS);
 const browser = await startBrowser();
 try {
-  await prepareOperatorFleet(fleet, 'Unknown');
+  await prepareOperatorFleet(fleet);
+  await untilHostsAreUnknown(fleet);
   if (place !== undefined) {
     const written = await writeFullPictures(fleet, browser, resolve(place), only);
     process.stdout.write(`${resolve(place)}: ${written} pictures\n`);

@@ -1,10 +1,9 @@
 /** Draws the fleet map. */
 import type { Host } from '../../../shared/kube/fleet/host-types.js';
 import { type HostHealth, hostHealth } from '../../layout/status/host-health.js';
-import { hasSameLayout, type MapLayout } from './map-layout.js';
+import { hasSameLayout, type MapLayout, TITLE_BASE_PX, TITLE_FONT } from './map-layout.js';
 
 const GAP_PX = 2;
-const TITLE_BASE_PX = 16;
 /** Cells with a mark, so that red-green colour blindness does not hide hosts that need attention. */
 const MARKED: ReadonlySet<HostHealth> = new Set(['failing', 'notReady', 'offline']);
 
@@ -66,7 +65,7 @@ function begin(
   canvas.height = plan.height * ratio;
   canvas.style.height = `${plan.height}px`;
   context.scale(ratio, ratio);
-  context.font = '600 13px system-ui, sans-serif';
+  context.font = TITLE_FONT;
 }
 
 interface Cell {

@@ -18,6 +18,10 @@ export interface MapLayout<T> {
   height: number;
 }
 
+/** Font of the titles of groups. A canvas does not inherit the font of the page. */
+export const TITLE_FONT = '600 13px "Inter Variable", system-ui, sans-serif';
+/** Distance of a title's baseline from the top of its group. */
+export const TITLE_BASE_PX = 16;
 const TITLE_PX = 24;
 const GROUP_GAP_PX = 10;
 /** Cell sizes by number of hosts. Ten thousand hosts fit on a few screens. */

@@ -36,13 +36,10 @@ const FAILED_HOST = 'node-1';
 const FIRST_TO_APPROVE = ['node-2', 'node-7'];
 
 /**
- * Prepares a fleet of `OPERATOR_HOSTS` hosts, which has no DaemonSets yet. Resolves when the hosts without a connection are in
- * `offlineState`: after the coordinator's grace period nothing more changes.
+ * Prepares a fleet of `OPERATOR_HOSTS` hosts, which has no DaemonSets yet. Some hosts are cut off. The coordinator notices
+ * it seconds later.
  */
-export async function prepareOperatorFleet(
-  fleet: SimulatedFleet,
-  offlineState: 'Disconnected' | 'Unknown' = 'Disconnected',
-): Promise<void> {
+export async function prepareOperatorFleet(fleet: SimulatedFleet): Promise<void> {
   await labelHosts(fleet);
   await createPolicies(fleet);
   await createDaemonSet(fleet, { name: 'till', image: image('till:1.4.1'), policy: { care: 'waves' } });
@@ -67,17 +64,21 @@ export async function prepareOperatorFleet(
   });
   for (const name of ['till', 'backup', 'sign']) await allReady(fleet, 'default', name, OPERATOR_HOSTS - 1);
   await allReady(fleet, 'shop', 'shop-app', BERLIN_HOSTS);
-  const offline = [OFFLINE_HOST, ...hostsOfRostock().slice(1)];
-  await runCommand(fleet, `offline ${offline.join()}`);
+  await runCommand(fleet, `offline ${hostsWithoutLink().join()}`);
   await release(fleet, 'till', image('till:1.5.0'), { 'simulate.everynode.dev/fail': 'true' });
   await release(fleet, 'sign', image('sign:3.2.0'));
   await reaches(fleet, 'till', 'Failed');
   await reaches(fleet, 'sign', 'AwaitingApproval');
-  const areOffline = async () => {
+}
+
+/** Resolves after the coordinator's grace period for hosts without a connection. Nothing more changes then. */
+export function untilHostsAreUnknown(fleet: SimulatedFleet): Promise<void> {
+  const count = hostsWithoutLink().length;
+  const areUnknown = async () => {
     const { items } = await fleet.api.items<Host>('/apis/fleet.everynode.dev/v1/hosts');
-    return items.filter(({ status }) => status.state === offlineState).length === offline.length;
+    return items.filter(({ status }) => status.state === 'Unknown').length === count;
   };
-  await until(areOffline, { ...LIMITS, what: `${offline.length} offline hosts` });
+  return until(areUnknown, { ...LIMITS, what: `${count} hosts that are Unknown` });
 }
 
 /** Creates a user with the role `view` in the namespace `shop`. Returns the token. */
@@ -200,6 +201,10 @@ function reaches({ api }: SimulatedFleet, name: string, phase: string): Promise<
     return (body as Rollout).status?.phase === phase;
   };
   return until(isThere, { ...LIMITS, what: `the rollout of ${name} to be ${phase}` });
+}
+
+function hostsWithoutLink(): string[] {
+  return [OFFLINE_HOST, ...hostsOfRostock().slice(1)];
 }
 
 function hostsOfRostock(): string[] {

@@ -138,6 +138,10 @@ const REPLACED: readonly [pattern: RegExp, text: string][] = [
 /** Parts that differ between runs as a whole: charts over time, calendars, and orders that depend on fractions of a second. */
 const HIDDEN = '.uplot, [style*="left:"], [aria-label="Recently joined"] tbody';
 
+/** Hosts report their load once a minute: whether a host has readings depends on the time since its start. */
+const EMPTIED = '[aria-label="Load"]';
+const EMPTIED_HEIGHT = '8rem';
+
 /** Rows that only some runs have: a Pod that crashes may have been ready for a moment. */
 const REMOVED_ROWS = /RolloutSoaking/;
 /** Rows below the picture. Their texts would decide how wide its columns are. */
@@ -167,6 +171,10 @@ const SHOW_STILL_COPY = `{
   });
   each(${JSON.stringify(HIDDEN)}, (element) => { element.style.visibility = 'hidden'; });
   each(${JSON.stringify(ROWS_BELOW)}, (element) => element.remove());
+  each(${JSON.stringify(EMPTIED)}, (element) => {
+    element.replaceChildren(element.querySelector('h2'));
+    element.style.minHeight = '${EMPTIED_HEIGHT}';
+  });
   each('tr, li', (element) => { if (${REMOVED_ROWS}.test(element.textContent)) element.remove(); });
   const walker = document.createTreeWalker(copy, NodeFilter.SHOW_TEXT);
   for (let node = walker.nextNode(); node; node = walker.nextNode()) {
