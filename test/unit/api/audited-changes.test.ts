@@ -165,7 +165,6 @@ describe('changes are recorded', () => {
     ['not of an agent', DAEMON_SET, { username: 'system:node:a', groups: ['system:nodes'] }, false],
     ['not of a controller in a Pod', DAEMON_SET, inPod, false],
     ['not of a status', `${DAEMON_SET}/status`, admin, false],
-    ['not of a dry run', `${DAEMON_SET}?dryRun=All`, admin, false],
     ['not of a Lease', '/apis/coordination.k8s.io/v1/namespaces/a/leases/x', admin, false],
   ] as const) {
     test(what, () => {
