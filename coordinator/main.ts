@@ -106,10 +106,10 @@ export async function startCoordinator(
     clock,
     log,
   });
-  renewAfterClockSteps(core, certificates, log);
   const { registry, informers, hub, restore, activeRollouts, refusals, liveness } = core;
   const shared = { registry, informers, clock, log };
   const availability = new AvailabilityRecorder({ ...shared, storage: availabilityStorage(store) });
+  followClockSteps(core, { certificates, availability, log });
   const api = new ApiComponent(settings, {
     ...{ ...shared, certificates, hub, restore, backups: new BackupDownloads({ dataDir: data, clock, log }) },
     ...apiPartsOf(member),
@@ -216,13 +216,19 @@ function apiPartsOf(member: MemberEnvironment | undefined) {
   return { frontDoor, cluster, coordinators, leadership };
 }
 
+interface ClockStepFollowers {
+  certificates: ServingCertificates;
+  availability: AvailabilityRecorder;
+  log: Logger;
+}
+
 /** A certificate that was issued with a wrong clock may have expired, or may not be valid yet. */
-function renewAfterClockSteps(
+function followClockSteps(
   { clockSteps }: CoordinatorCore,
-  certificates: ServingCertificates,
-  log: Logger,
+  { certificates, availability, log }: ClockStepFollowers,
 ): void {
   clockSteps.onStep(() => {
+    availability.onClockStep();
     certificates
       .renew()
       .catch((error: unknown) => log.error({ err: error }, 'failed to renew the certificate'));
