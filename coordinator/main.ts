@@ -110,8 +110,9 @@ export async function startCoordinator(
   const shared = { registry, informers, clock, log };
   const availability = new AvailabilityRecorder({ ...shared, storage: availabilityStorage(store) });
   followClockSteps(core, { certificates, availability, log });
+  const backups = new BackupDownloads({ ...backupSettings(settings), clock, log });
   const api = new ApiComponent(settings, {
-    ...{ ...shared, certificates, hub, restore, backups: new BackupDownloads({ dataDir: data, clock, log }) },
+    ...{ ...shared, certificates, hub, restore, backups },
     ...apiPartsOf(member),
     explainer: new DaemonSetExplainer({ informers, clock, rollouts: activeRollouts, refusals }),
     jobHosts: new DaemonJobHostView({ informers, clock }),
@@ -123,13 +124,7 @@ export async function startCoordinator(
     planner: new ManifestPlanner({ registry, informers, clock }),
     hostEffects: new HostChangePreview({ informers, clock }),
     calendars: new PolicyCalendars({ informers, clock }),
-    metrics: metrics.page(
-      {
-        ...{ informers, connected: () => hub.connected, meters: hub.meters, services: hub.services },
-        ...(member && { cluster: member.coordinators }),
-      },
-      new Set(registry.kinds.map(({ resource }) => resource)),
-    ),
+    metrics: metricsPage(metrics, core, member),
   });
   const running = await startComponents(
     [
@@ -137,6 +132,7 @@ export async function startCoordinator(
       ...core.components,
       ...(member?.components ?? []),
       availability,
+      backups,
       ...notifiers({ ...shared, queueMeter: metrics.queues }),
       scheduledJobs({
         ...shared,
@@ -153,6 +149,20 @@ export async function startCoordinator(
   );
   log.info({ server: api.server, version: VERSION }, 'coordinator serves');
   return { server: api.server, stop: () => running.stop() };
+}
+
+function metricsPage(
+  metrics: Metrics,
+  { informers, hub, registry }: CoordinatorCore,
+  member: MemberEnvironment | undefined,
+) {
+  return metrics.page(
+    {
+      ...{ informers, connected: () => hub.connected, meters: hub.meters, services: hub.services },
+      ...(member && { cluster: member.coordinators }),
+    },
+    new Set(registry.kinds.map(({ resource }) => resource)),
+  );
 }
 
 function readingSource(
