@@ -19,6 +19,9 @@ const BASIC_HEADER = /\bbasic\s+[\w.~+/=-]{8,}/i;
 
 /** Fields of Kubernetes whose names match, and whose values are names or numbers. */
 const HARMLESS: ReadonlySet<string> = new Set([
+  'keyPath',
+  'keyType',
+  'kubeletConfigKey',
   'secretName',
   'secretNamespace',
   'tokenExpirationSeconds',
@@ -37,22 +40,12 @@ const PLAIN_IMAGE = /^[\w./:@-]{0,512}$/;
 
 /** A map with these fields only refers to a value and does not contain it. */
 const REFERENCES: ReadonlySet<string> = new Set([
-  ...['valueFrom', 'secretKeyRef', 'configMapKeyRef', 'secretRef', 'configMapRef', 'fieldRef', 'items'],
+  ...['valueFrom', 'secretKeyRef', 'configMapKeyRef', 'fileKeyRef', 'secretRef', 'configMapRef', 'fieldRef'],
+  'items',
 ]);
 const REFERENCE_FIELDS: ReadonlySet<string> = new Set([
-  ...[
-    'name',
-    'namespace',
-    'key',
-    'optional',
-    'secretName',
-    'path',
-    'fieldPath',
-    'apiVersion',
-    'kind',
-    'group',
-  ],
-  ...['mode', 'defaultMode', 'audience', 'expirationSeconds'],
+  ...['name', 'namespace', 'key', 'optional', 'secretName', 'path', 'fieldPath', 'volumeName'],
+  ...['apiVersion', 'kind', 'group', 'mode', 'defaultMode', 'audience', 'expirationSeconds'],
 ]);
 /** A `key` next to one of these fields, or in one of these lists, is a name. Elsewhere it can be a key of a cipher. */
 const BESIDE_KEY = ['name', 'secretName', 'path', 'operator', 'effect'];

@@ -170,6 +170,10 @@ describe('a confidential value is not recorded', () => {
     ],
     ['a variable', { env: [{ name: 'PASSWORD', valueFrom: { secretKeyRef: { name: 'db', key: 'word' } } }] }],
     ['a password of a custom resource', { adminPassword: { valueFrom: { secretKeyRef: { name: 'a' } } } }],
+    [
+      'a variable from a file',
+      { env: [{ name: 'TOKEN', valueFrom: { fileKeyRef: { volumeName: 'v', path: 'a', key: 'b' } } }] },
+    ],
     ['a source of variables', { envFrom: [{ secretRef: { name: 'token-of-till', optional: true } }] }],
     ['a Secret for images', { imagePullSecrets: [{ name: 'registry' }] }],
     ['a name', { volumes: [{ secretName: 'db' }] }],
@@ -188,7 +192,7 @@ describe('the name decides whether a value is confidential', () => {
     'sessionCookie DB_PASSWORD passphrase clientSecret TOKEN apiKey api-key api.key tls.key access_key pass pwd ' +
     'preSharedKey credentials JWT DSN dbCreds kubeconfig .dockerconfigjson.auth token2 KEY1 HTTP_AUTHORIZATION';
   const ORDINARY =
-    'imagePullPolicy keys topologyKey tokenReview matchLabelKeys tokenExpirationSeconds secretName image author ' +
+    'imagePullPolicy keys topologyKey tokenReview keyPath keyType matchLabelKeys tokenExpirationSeconds secretName image author ' +
     'authority passive bypass compass keyboard monkey replicas maxUnavailable terminationGracePeriodSeconds ' +
     'app.kubernetes.io/name node-role.kubernetes.io/control-plane minReadySeconds podManagementPolicy hostPath ' +
     'keepalive spec encompass';
