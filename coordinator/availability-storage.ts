@@ -36,7 +36,8 @@ export function availabilityStorage(store: Store): AvailabilityStorage {
       const writes = [...hosts].map(([name, record]) =>
         record ? put(HOSTS + name, record) : store.delete(HOSTS + name).catch(ignore(KeyMissing)),
       );
-      await Promise.all([...writes, put(OBSERVATION, observation)]);
+      await Promise.all(writes);
+      await put(OBSERVATION, observation);
     },
   };
 }

@@ -106,12 +106,13 @@ export async function startCoordinator(
     clock,
     log,
   });
-  renewAfterClockSteps(core, certificates, log);
   const { registry, informers, hub, restore, activeRollouts, refusals, liveness } = core;
   const shared = { registry, informers, clock, log };
   const availability = new AvailabilityRecorder({ ...shared, storage: availabilityStorage(store) });
+  followClockSteps(core, { certificates, availability, log });
+  const backups = new BackupDownloads({ ...backupSettings(settings), clock, log });
   const api = new ApiComponent(settings, {
-    ...{ ...shared, certificates, hub, restore, backups: new BackupDownloads({ dataDir: data, clock, log }) },
+    ...{ ...shared, certificates, hub, restore, backups },
     ...apiPartsOf(member),
     explainer: new DaemonSetExplainer({ informers, clock, rollouts: activeRollouts, refusals }),
     jobHosts: new DaemonJobHostView({ informers, clock }),
@@ -123,13 +124,7 @@ export async function startCoordinator(
     planner: new ManifestPlanner({ registry, informers, clock }),
     hostEffects: new HostChangePreview({ informers, clock }),
     calendars: new PolicyCalendars({ informers, clock }),
-    metrics: metrics.page(
-      {
-        ...{ informers, connected: () => hub.connected, meters: hub.meters, services: hub.services },
-        ...(member && { cluster: member.coordinators }),
-      },
-      new Set(registry.kinds.map(({ resource }) => resource)),
-    ),
+    metrics: metricsPage(metrics, core, member),
   });
   const running = await startComponents(
     [
@@ -137,6 +132,7 @@ export async function startCoordinator(
       ...core.components,
       ...(member?.components ?? []),
       availability,
+      backups,
       ...notifiers({ ...shared, queueMeter: metrics.queues }),
       scheduledJobs({
         ...shared,
@@ -153,6 +149,20 @@ export async function startCoordinator(
   );
   log.info({ server: api.server, version: VERSION }, 'coordinator serves');
   return { server: api.server, stop: () => running.stop() };
+}
+
+function metricsPage(
+  metrics: Metrics,
+  { informers, hub, registry }: CoordinatorCore,
+  member: MemberEnvironment | undefined,
+) {
+  return metrics.page(
+    {
+      ...{ informers, connected: () => hub.connected, meters: hub.meters, services: hub.services },
+      ...(member && { cluster: member.coordinators }),
+    },
+    new Set(registry.kinds.map(({ resource }) => resource)),
+  );
 }
 
 function readingSource(
@@ -216,13 +226,19 @@ function apiPartsOf(member: MemberEnvironment | undefined) {
   return { frontDoor, cluster, coordinators, leadership };
 }
 
+interface ClockStepFollowers {
+  certificates: ServingCertificates;
+  availability: AvailabilityRecorder;
+  log: Logger;
+}
+
 /** A certificate that was issued with a wrong clock may have expired, or may not be valid yet. */
-function renewAfterClockSteps(
+function followClockSteps(
   { clockSteps }: CoordinatorCore,
-  certificates: ServingCertificates,
-  log: Logger,
+  { certificates, availability, log }: ClockStepFollowers,
 ): void {
   clockSteps.onStep(() => {
+    availability.onClockStep();
     certificates
       .renew()
       .catch((error: unknown) => log.error({ err: error }, 'failed to renew the certificate'));

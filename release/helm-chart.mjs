@@ -27,6 +27,11 @@ const OTHERS = {
     'coordinator.example.com',
     '{{ required "advertise must be the name or address that hosts reach" .Values.advertise | toJson }}',
   ],
+  // The API refuses an IPv6 address as a host name.
+  hostAliases: () => [
+    '[{ip: 127.0.0.1, hostnames: [coordinator.example.com]}]',
+    '{{ if contains ":" (toString .Values.advertise) }}[]{{ else }}[{ip: 127.0.0.1, hostnames: [{{ .Values.advertise | toJson }}]}]{{ end }}',
+  ],
 };
 
 function sources(root) {

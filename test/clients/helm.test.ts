@@ -110,6 +110,10 @@ describe('Helm', () => {
       const list = JSON.stringify({ apiVersion: 'v1', kind: 'List', items });
       const applied = await fleet.kubectl.ok('apply --dry-run=server --validate=strict -f -', list);
       assert.equal(applied.match(/ created \(server dry run\)$/gm)?.length, 3, applied);
+      assert.deepEqual(set.spec.template.spec.hostAliases, [{ ip: '127.0.0.1', hostnames: ['co.example'] }]);
+      const byAddress = await helm.ok('template shop chart.tgz --set advertise=2001:db8::1');
+      const [, ofAddress] = parseAllDocuments(byAddress).map((each) => each.toJS());
+      assert.deepEqual(ofAddress.spec.template.spec.hostAliases, [], 'an IPv6 address is no host name');
     });
   }
 

@@ -53,11 +53,7 @@ const CONTROLLER_RESOURCES: ReadonlySet<string> = new Set(['leases', 'events']);
 export function recordsChange(info: ResourceRequest, user: UserInfo): boolean {
   if (user.groups.includes(NODES_GROUP) || user.extra?.[POD_NAME_EXTRA]) return false;
   if (info.subresource !== undefined && info.subresource !== 'scale') return false;
-  return !isDryRun(info) && !CONTROLLER_RESOURCES.has(info.resource);
-}
-
-function isDryRun(info: RequestInfo | undefined): boolean {
-  return info?.type === 'resource' && info.query.has('dryRun');
+  return !CONTROLLER_RESOURCES.has(info.resource);
 }
 
 /** A rejected write has changed nothing. */
@@ -100,14 +96,16 @@ function annotationsOf({ code, decision, identity }: LoggedRequest): Record<stri
 /** Returns undefined for a request that is not audited. */
 export function auditEvent(request: AuditedRequest): AuditEvent | undefined {
   if (!isOfInterest(request)) return undefined;
-  const { info, identity, userAgent, method } = request;
+  const { info, identity, userAgent, method, isDryRun } = request;
+  // A policy or webhook could use this key to hide a change.
+  const { [DRY_RUN_ANNOTATION]: _, ...ofAdmission } = request.annotations ?? {};
   const { impersonator } = identity ?? {};
   const user = impersonator ?? identity?.user;
   const annotations = {
     ...annotationsOf(request),
-    ...request.annotations,
+    ...ofAdmission,
     ...changesOf(request),
-    ...(isDryRun(info) ? { [DRY_RUN_ANNOTATION]: 'true' } : {}),
+    ...(isDryRun ? { [DRY_RUN_ANNOTATION]: 'true' } : {}),
   };
   return {
     ...commonFields({ ...request, at: request.answeredAt }),

@@ -138,8 +138,9 @@ const STREAMS: ReadonlySet<string> = new Set(['exec', 'attach', 'portforward']);
 /** True for a request that changed an object, opened a stream into a Pod, or let a host or coordinator join. */
 function isChange({ verb, objectRef, responseStatus, annotations }: AuditEvent): boolean {
   if (objectRef === undefined || responseStatus.code >= 400) return false;
+  if (STREAMS.has(objectRef.subresource ?? '')) return true;
   // The console sends dry runs and previews while an operator types.
   if (objectRef.apiGroup === FLEET_GROUP && PREVIEWS.has(objectRef.resource ?? '')) return false;
   if (annotations?.[DRY_RUN_ANNOTATION] === 'true') return false;
-  return !READS.has(verb) || STREAMS.has(objectRef.subresource ?? '');
+  return !READS.has(verb);
 }

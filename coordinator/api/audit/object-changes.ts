@@ -6,7 +6,7 @@ import {
 } from '../../../shared/kube/access/audit-types.js';
 import type { KubeObject } from '../../../shared/kube/objects/meta.js';
 import { isJsonMap, sameJson } from '../../registry/encoding/json-value.js';
-import { isConfidential, MAX_DEPTH, withoutConfidential } from './confidential-values.js';
+import { decidingName, isConfidential, MAX_DEPTH, withoutConfidential } from './confidential-values.js';
 
 /** Limit of all fields of a write, as JSON. */
 const MAX_BYTES = 4_096;
@@ -45,7 +45,7 @@ const ALWAYS_SPLIT: ReadonlySet<string> = new Set([
 
 /** An object that a write has stored. `before` is absent for a create. */
 export interface ObjectChange {
-  /** `secrets` of the core group have no values in the log. */
+  /** Of `secrets` of the core group only the names of fields are recorded: annotations can contain the manifest. */
   isSecret: boolean;
   before?: KubeObject | undefined;
   after: KubeObject;
@@ -80,17 +80,18 @@ interface Place {
 
 function* changedFields(place: Place, before: unknown, after: unknown): Generator<FieldChange> {
   if (SKIPPED.has(place.path)) return;
-  const isDeep = place.depth > MAX_DEPTH;
-  if (!isDeep && isSplit(place.path, before, after)) {
+  // What is below a confidential name is compared as a whole: the names below it would not be recognised.
+  const isWhole = place.depth > MAX_DEPTH || isConfidential(place.name);
+  if (!isWhole && isSplit(place.path, before, after)) {
     yield* changedMembers(place, mapOf(before), mapOf(after));
     return;
   }
   const absent: Record<string, unknown> | undefined = ALWAYS_SPLIT.has(place.path) ? {} : undefined;
   const old = before === undefined ? absent : byName(before);
   const next = after === undefined ? absent : byName(after);
-  if (!isDeep && old && next) {
+  if (!isWhole && old && next) {
     for (const name of keysOf(old, next)) {
-      const item = { ...place, path: `${place.path}[${name}]`, name, depth: place.depth + 1 };
+      const item = { ...place, path: `${place.path}[${name}]`, depth: place.depth + 1 };
       yield* changedFields(item, old[name], next[name]);
     }
     return;
@@ -115,24 +116,25 @@ function* changedMembers(
   before: Record<string, unknown>,
   after: Record<string, unknown>,
 ): Generator<FieldChange> {
-  const named = [after.name, before.name].find((name) => typeof name === 'string') as string | undefined;
   for (const key of keysOf(before, after)) {
-    const isVariable = key === 'value' && named !== undefined;
     const member = {
       ...place,
       path: memberPath(place.path, key),
-      name: isVariable ? named : key,
+      name: decidingNameOf([after, before], key, place.name),
       depth: place.depth + 1,
     };
     yield* changedFields(member, ownOf(before, key), ownOf(after, key));
   }
 }
 
+/** A name is confidential if it is so in one of both objects. */
+function decidingNameOf(maps: Record<string, unknown>[], key: string, parent: string): string {
+  const names = maps.filter((map) => Object.hasOwn(map, key)).map((map) => decidingName(map, key, parent));
+  return names.find(isConfidential) ?? names[0] ?? key;
+}
+
 function fieldChange({ path, name, isSecret }: Place, before: unknown, after: unknown): FieldChange {
-  const isData = isSecret && /^(data|stringData)\b/.test(path);
-  // A name in the path, such as a key of a ConfigMap, makes everything below it confidential.
-  const isHidden = isData || (isConfidential(name) && !isJsonMap(before ?? after));
-  const shown = (value: unknown) => (isHidden ? NOT_RECORDED : shortened(withoutConfidential(value, name)));
+  const shown = (value: unknown) => (isSecret ? NOT_RECORDED : shortened(withoutConfidential(value, name)));
   return {
     path,
     ...(before === undefined ? {} : { before: shown(before) }),

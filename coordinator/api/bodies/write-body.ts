@@ -38,10 +38,13 @@ export function readWrite(
   request: ApiRequest,
   patchType?: Patch['type'],
 ): { body: unknown; options: WriteOptions } {
+  const requested = writeOptions(request.info, request.headers.userAgent, request.warn);
+  if (requested.dryRun) request.onDryRun();
+  const review = writeAuthorization(identities.authorizer, request);
   const options = {
-    ...writeOptions(request.info, request.headers.userAgent, request.warn),
+    ...requested,
     user: request.user.username,
-    review: auditedReview(request, writeAuthorization(identities.authorizer, request)),
+    review: requested.dryRun ? review : auditedReview(request, review),
     groups: request.user.groups,
     annotate: request.annotate,
   };

@@ -124,6 +124,8 @@ export interface ApiRequest {
   onCreated: (name: string) => void;
   /** Adds an annotation to the audit event. */
   annotate: (key: string, value: string) => void;
+  /** Marks the request as a dry run in the logs. Called only by handlers that then store nothing. */
+  onDryRun: () => void;
   /** Sets the change of the write for the audit event. A later call replaces it. */
   onChange: (change: ObjectChange) => void;
 }

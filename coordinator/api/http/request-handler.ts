@@ -43,6 +43,7 @@ interface Admission {
   /** Frees the request's in-flight slot. */
   leave: () => void;
   createdName?: string;
+  isDryRun?: boolean;
   /** Annotations of admission, for the audit event. */
   annotations?: Record<string, string>;
   /** The object that a write was about to store, for the audit event. */
@@ -193,6 +194,9 @@ export class RequestHandler {
       },
       annotate: (key, value) => {
         admission.annotations = { ...admission.annotations, [key]: value };
+      },
+      onDryRun: () => {
+        admission.isDryRun = true;
       },
       onChange: (change) => {
         admission.change = change;

@@ -24,6 +24,8 @@ export interface LoggedRequest {
   decision?: AccessDecision;
   isSignIn?: boolean;
   createdName?: string;
+  /** The handler stored nothing. Not read from the query: some handlers ignore the parameter and act. */
+  isDryRun?: boolean;
   annotations?: Record<string, string>;
   /** The object that the write was about to store, for the audit event. Absent for agents. */
   change?: ObjectChange;
@@ -44,7 +46,7 @@ function isOfInterest({ info, code, isSignIn }: LoggedRequest): boolean {
   return info?.type === 'resource' && !READING.has(info.verb);
 }
 
-function objectFields({ info, path, method, createdName }: LoggedRequest): Record<string, unknown> {
+function objectFields({ info, path, method, createdName, isDryRun }: LoggedRequest): Record<string, unknown> {
   if (info?.type !== 'resource') return { verb: method.toLowerCase(), path: path.slice(0, MAX_TEXT) };
   const name = info.name ?? createdName;
   return {
@@ -54,7 +56,7 @@ function objectFields({ info, path, method, createdName }: LoggedRequest): Recor
     ...(info.namespace === undefined ? {} : { namespace: info.namespace }),
     ...(name === undefined ? {} : { name }),
     ...(info.subresource === undefined ? {} : { subresource: info.subresource }),
-    ...(info.query.has('dryRun') ? { dryRun: true } : {}),
+    ...(isDryRun ? { dryRun: true } : {}),
   };
 }
 

@@ -180,6 +180,7 @@ function readDelete(request: ApiRequest): DeleteOptions {
   const body = decodeBody(request.body, request.headers.contentType);
   const { user, warn, annotate } = request;
   const options = deleteOptions(request.info.query, body);
+  if (options.dryRun) request.onDryRun();
   return { ...options, user: user.username, groups: user.groups, warn, annotate };
 }
 

@@ -40,6 +40,7 @@ export async function handleEviction(deps: ApiDeps, request: ApiRequest): Promis
   checkPlace(body, ref);
   const options = deleteOptions(request.info.query, Reflect.get(body, 'deleteOptions'));
   const dryRun = options.dryRun || writeOptions(request.info, undefined, request.warn).dryRun === true;
+  if (dryRun) request.onDryRun();
   const { user, warn, annotate } = request;
   const caller = { user: user.username, groups: user.groups, warn, annotate };
   const value = await deps.registry.evict(ref, { ...options, ...caller, dryRun });
@@ -80,6 +81,7 @@ export async function handleBinding(deps: ApiDeps, request: ApiRequest): Promise
     ...(typeof resourceVersion === 'string' && resourceVersion ? { resourceVersion } : {}),
   };
   const { dryRun } = writeOptions(request.info, undefined, request.warn);
-  if (!dryRun) await deps.registry.bind(ref, node, preconditions);
+  if (dryRun) request.onDryRun();
+  else await deps.registry.bind(ref, node, preconditions);
   return { type: 'value', code: 201, value: BOUND };
 }

@@ -34,6 +34,7 @@ export async function serveStream(
     warn: ignore,
     onCreated: ignore,
     annotate: ignore,
+    onDryRun: ignore,
     onChange: ignore,
   });
   const write = writerOf(answer);

@@ -1,7 +1,7 @@
 /**
  * Records when hosts were not Ready, for the availability of the last day and week. A host without outages costs nothing.
- * Changes are stored at most once a minute, all in one commit. Every `SEEN_MS` the time is stored too: what lies between the
- * last stored time and the next start was observed by no coordinator.
+ * Changes are stored at most once a minute. Every `SEEN_MS` the time is stored too: what lies between the last stored time
+ * and the next start was observed by no coordinator.
  */
 import type {
   AvailabilitySums,
@@ -17,6 +17,7 @@ import type { Component } from '../../../shared/process/service/program-lifecycl
 import type { Clock, Timer } from '../../../shared/process/time/clock.js';
 import { TimeSlice } from '../../../shared/process/time/time-slice.js';
 import {
+  gapsUntil,
   NOTHING,
   type ObservationGap,
   shareOf,
@@ -27,6 +28,7 @@ import {
   decodeOutages,
   type HostRecord,
   observeReady,
+  recordUntil,
   WEEK_SECONDS,
 } from '../../decisions/nodes/outage-history.js';
 import type { Informers } from '../../informers/informer.js';
@@ -45,7 +47,10 @@ export interface StoredObservation {
 /** Hosts without a record have had no outage in the last week. */
 export interface AvailabilityStorage {
   load(): Promise<{ observation: StoredObservation | undefined; hosts: Map<string, HostRecord> }>;
-  /** Stores all in one commit, `observation` at last. Undefined deletes the record of a host. */
+  /**
+   * Stores each record, and `observation` when all records are stored: after a crash in between, the time since the last
+   * save is unknown. Undefined deletes the record of a host.
+   */
   save(hosts: ReadonlyMap<string, HostRecord | undefined>, observation: StoredObservation): Promise<void>;
 }
 
@@ -65,6 +70,8 @@ export class AvailabilityRecorder implements Component {
   readonly #changed = new Set<string>();
   #savedAt = Number.NEGATIVE_INFINITY;
   #timer: Timer | undefined;
+  #saving: Promise<void> = Promise.resolve();
+  #isStopped = false;
 
   constructor(deps: RecorderDeps) {
     this.#deps = deps;
@@ -78,7 +85,8 @@ export class AvailabilityRecorder implements Component {
     this.#hosts = hosts;
     const now = this.#now();
     const { seen, gaps } = observation ?? { seen: 0, gaps: [] };
-    this.#gaps = withGap(gaps, { from: seen, to: now }, now - WEEK_SECONDS);
+    this.#gaps = withGap(gapsUntil(gaps, now), { from: seen, to: now }, now - WEEK_SECONDS);
+    this.#dropFuture(now);
     for (const name of hosts.keys()) if (!informers.nodes.get({ name })) this.#forget(name);
     informers.nodes.onChange(({ previous, current }) => {
       if (current) this.#observe(current);
@@ -88,8 +96,20 @@ export class AvailabilityRecorder implements Component {
   }
 
   async stop(): Promise<void> {
+    // A save that is running would schedule the next one when it ends.
+    this.#isStopped = true;
     this.#timer?.cancel();
+    await this.#saving;
     await this.#save();
+  }
+
+  /** Call it when the clock was set: what was recorded after the present time has not happened yet. */
+  onClockStep(): void {
+    const now = this.#now();
+    this.#gaps = gapsUntil(this.#gaps, now);
+    this.#dropFuture(now);
+    // The next save is due, also if no host has changed.
+    this.#savedAt = Number.NEGATIVE_INFINITY;
   }
 
   /** Returns undefined for an unknown host, and for one that has never reported. */
@@ -152,6 +172,16 @@ export class AvailabilityRecorder implements Component {
     this.#changed.add(name);
   }
 
+  #dropFuture(now: number): void {
+    for (const [name, record] of this.#hosts) {
+      const next = recordUntil(record, now);
+      if (next === record) continue;
+      if (next) this.#hosts.set(name, next);
+      else this.#hosts.delete(name);
+      this.#changed.add(name);
+    }
+  }
+
   #forget(name: string): void {
     if (this.#hosts.delete(name)) this.#changed.add(name);
   }
@@ -173,8 +203,10 @@ export class AvailabilityRecorder implements Component {
     this.#timer = this.#deps.clock.after(SAVE_MS, () => {
       const isDue = this.#deps.clock.monotonic() - this.#savedAt >= SEEN_MS;
       const hasHosts = this.#deps.informers.nodes.size > 0;
-      const saved = this.#changed.size > 0 || (isDue && hasHosts) ? this.#save() : Promise.resolve();
-      void saved.then(() => this.#scheduleSave());
+      this.#saving = this.#changed.size > 0 || (isDue && hasHosts) ? this.#save() : Promise.resolve();
+      void this.#saving.then(() => {
+        if (!this.#isStopped) this.#scheduleSave();
+      });
     });
   }
 

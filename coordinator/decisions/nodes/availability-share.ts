@@ -14,14 +14,22 @@ export interface ObservationGap {
   readonly to: number;
 }
 
-/** Returns the gaps with one more, without those that ended before `since`. The closest two are merged above the limit. */
+/**
+ * Returns the gaps with one more, without those that ended before `since`. Gaps that overlap are merged, otherwise their
+ * common time would be subtracted twice. The closest two are merged above the limit.
+ */
 export function withGap(
   gaps: readonly ObservationGap[],
   gap: ObservationGap,
   since: number,
 ): ObservationGap[] {
-  const kept = [...gaps, ...(gap.to > gap.from ? [gap] : [])].filter(({ to }) => to > since);
-  kept.sort((a, b) => a.from - b.from);
+  const recent = [...gaps, gap].filter(({ from, to }) => to > from && to > since);
+  const kept: ObservationGap[] = [];
+  for (const { from, to } of recent.sort((a, b) => a.from - b.from)) {
+    const last = kept.at(-1);
+    if (last && from <= last.to) kept[kept.length - 1] = { from: last.from, to: Math.max(last.to, to) };
+    else kept.push({ from, to });
+  }
   while (kept.length > MAX_GAPS) {
     const spaces = kept.map(({ from }, index) => from - (kept[index - 1]?.to ?? Number.NEGATIVE_INFINITY));
     const at = spaces.indexOf(Math.min(...spaces)) - 1;
@@ -30,6 +38,14 @@ export function withGap(
     kept.splice(at, 2, { from: first.from, to: Math.max(first.to, second.to) });
   }
   return kept;
+}
+
+/**
+ * Returns the part of the gaps before `now`. A coordinator that started with its clock ahead stored a gap that ends in the
+ * future: until then no time would count as observed.
+ */
+export function gapsUntil(gaps: readonly ObservationGap[], now: number): ObservationGap[] {
+  return gaps.filter(({ from }) => from < now).map(({ from, to }) => ({ from, to: Math.min(to, now) }));
 }
 
 interface HostHistory {

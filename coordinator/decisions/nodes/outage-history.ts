@@ -70,6 +70,22 @@ export interface HostRecord {
 }
 
 /**
+ * Returns the part of the record before `now`, `record` itself if that is all, and undefined if nothing is left. An outage
+ * that was recorded while the clock was ahead would otherwise count when that time comes.
+ */
+export function recordUntil(record: HostRecord, now: number): HostRecord | undefined {
+  const { past, downSince } = record;
+  const outages = decodeOutages(past);
+  const isPast = outages.every(({ to }) => to <= now) && (downSince ?? now) <= now;
+  if (isPast) return record;
+  const kept = outages
+    .filter(({ from }) => from < now)
+    .map(({ from, to, down }) => ({ from, to: Math.min(to, now), down: Math.min(down, now - from) }));
+  if (downSince === undefined) return kept.length > 0 ? { past: encodeOutages(kept) } : undefined;
+  return { past: encodeOutages(kept), downSince: Math.min(downSince, now) };
+}
+
+/**
  * Returns the record after the condition Ready was observed; `record` itself if nothing has changed, and undefined if
  * nothing is to be recorded. `status`: undefined for a Node whose host has never reported. `changedAt`: when the status
  * changed, NaN if unknown. It can be from before the coordinator's start.

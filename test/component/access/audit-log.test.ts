@@ -68,7 +68,7 @@ test('records who wrote what, from where, and with what result; no value, no tok
       ...{ 'authorization.k8s.io/decision': 'allow', 'authorization.k8s.io/reason': '' },
       [CHANGES_ANNOTATION]: JSON.stringify({
         fields: [
-          { path: 'type', after: 'Opaque' },
+          { path: 'type', after: '(not recorded)' },
           { path: 'data.word', after: '(not recorded)' },
         ],
         omitted: 0,

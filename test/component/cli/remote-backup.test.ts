@@ -28,11 +28,15 @@ const RULES = [{ apiGroups: [FLEET], resources: ['backups'], verbs: ['create'] }
 describe('everynode backup by a user of the API', () => {
   const folder = temporaryDirectory();
   const data = join(folder, 'data');
+  const backupDir = join(folder, 'large-disk');
+  const deps = { dataDir: data, directory: backupDir, clock: systemClock, log: silentLogger };
   let coordinator: CoordinatorProcess;
   let api: CoordinatorApi;
 
   before(async () => {
-    coordinator = await startCoordinatorProcess(data);
+    // As after a coordinator that was killed during a backup.
+    mkdirSync(join(backupDir, '.download'), { recursive: true });
+    coordinator = await startCoordinatorProcess(data, ['--backup-dir', backupDir]);
     api = new CoordinatorApi(coordinator.kubeconfig);
     await api.request('POST', '/api/v1/namespaces', { metadata: { name: 'kept' } });
     await api.request('POST', `${RBAC}/clusterroles`, { metadata: { name: 'keeper' }, rules: RULES });
@@ -55,6 +59,7 @@ describe('everynode backup by a user of the API', () => {
     runEverynode(['backup', '--kubeconfig', join(folder, user), ...words]);
 
   test('a user with the right receives a complete backup, readable only by its owner', async () => {
+    assert.deepEqual(readdirSync(backupDir), [], 'the start deletes an incomplete backup');
     const target = join(folder, 'received');
     mkdirSync(target);
     const { code, stdout, stderr } = await backupAs('ann', '--to', target);
@@ -71,7 +76,17 @@ describe('everynode backup by a user of the API', () => {
       stdout,
       `${path}: revision ${manifest.revision}, ${statSync(path).size} bytes. It contains the keys of the fleet: protect it like the coordinator's machine.\n`,
     );
-    assert.deepEqual(readdirSync(join(data, 'backups')), [], 'no copy stays on the coordinator');
+    assert.deepEqual(readdirSync(backupDir), [], 'no copy stays on the coordinator');
+    assert.equal(existsSync(join(data, 'backups')), false, 'the backup was written to --backup-dir');
+  });
+
+  test('a start deletes what a killed coordinator left of a backup', async () => {
+    const directory = join(folder, 'left');
+    mkdirSync(join(directory, '.download'), { recursive: true });
+    writeFileSync(join(directory, '.download', 'manual.tar.gz.new'), 'keys');
+    const backups = new BackupDownloads({ ...deps, directory });
+    await backups.start();
+    assert.deepEqual(readdirSync(directory), []);
   });
 
   test('the audit log names the user and the backup', async () => {
@@ -106,13 +121,17 @@ describe('everynode backup by a user of the API', () => {
   });
 
   test('one backup is taken at a time, and the next one after it', async () => {
-    const backups = new BackupDownloads({ dataDir: data, clock: systemClock, log: silentLogger });
+    const backups = new BackupDownloads(deps);
     const [first, second] = await Promise.allSettled([backups.take(), backups.take()]);
     assert.equal(first.status, 'fulfilled');
     assert.ok(second.status === 'rejected' && second.reason.reason === 'Conflict');
     const next = await backups.take();
+    await assert.rejects(backups.take(), { reason: 'Conflict', message: /are being sent to clients/ });
     for (const { content, sizeBytes } of [first.value, next])
       assert.equal((await buffer(content)).length, sizeBytes);
+    for await (const _ of (await backups.take()).content) break;
+    const { content } = await backups.take();
+    await buffer(content);
   });
 
   test('a download that ends early leaves no file', async (context) => {

@@ -141,3 +141,67 @@ withControlPlane('a damaged record costs its history, and not the start', async 
   assert.deepEqual(dayOf(recorder, 'a'), [60, 60]);
   await recorder.stop();
 });
+
+withControlPlane('a coordinator that started with its clock ahead loses no time to come', async (plane) => {
+  const first = await startRecorder(plane);
+  await joinNode(plane, 'a');
+  await setReady(plane, 'a', 'True');
+  await plane.advance(HOUR_MS);
+  await first.stop();
+  plane.clock.stepWallClock(1_000 * HOUR_MS);
+  const second = await startRecorder(plane);
+  plane.clock.stepWallClock(-1_000 * HOUR_MS);
+  second.onClockStep();
+  await plane.advance(HOUR_MS);
+  assert.deepEqual(dayOf(second, 'a'), [120, 120]);
+  await second.stop();
+  const third = await startRecorder(plane);
+  assert.deepEqual(third.of('a')?.unknown, [], 'the corrected gaps are stored');
+  await third.stop();
+});
+
+withControlPlane('a gap that ends in the future is cut at the start', async (plane) => {
+  await joinNode(plane, 'a');
+  await setReady(plane, 'a', 'True');
+  const now = Math.floor(plane.clock.now() / 1000);
+  const stored = { seen: now + 9e6, gaps: [{ from: now - 60, to: now + 9e6 }] };
+  await plane.store.create(`${STORED}observation`, Buffer.from(JSON.stringify(stored)));
+  const recorder = await startRecorder(plane);
+  await plane.advance(HOUR_MS);
+  assert.deepEqual(dayOf(recorder, 'a'), [60, 60]);
+  await recorder.stop();
+});
+
+withControlPlane('a stop during a save waits for it and schedules no other', async (plane) => {
+  const { informers, clock, settle } = plane;
+  let running = 0;
+  let saves = 0;
+  let finish: () => void = () => undefined;
+  const storage = {
+    load: async () => ({ observation: undefined, hosts: new Map() }),
+    save: async () => {
+      running += 1;
+      saves += 1;
+      assert.equal(running, 1, 'saves never overlap');
+      if (saves === 1) {
+        await new Promise<void>((resolve) => {
+          finish = resolve;
+        });
+      }
+      running -= 1;
+    },
+  };
+  const recorder = new AvailabilityRecorder({ informers, storage, clock, log: silentLogger });
+  await recorder.start();
+  await joinNode(plane, 'a');
+  await setReady(plane, 'a', 'False');
+  await plane.advance(2 * MINUTE_MS);
+  assert.equal(running, 1);
+  const stopped = recorder.stop();
+  finish();
+  await stopped;
+  await settle();
+  await setReady(plane, 'a', 'True');
+  await plane.advance(HOUR_MS);
+  assert.equal(saves, 2);
+});

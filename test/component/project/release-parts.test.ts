@@ -158,7 +158,14 @@ test('the files for Compose and Kubernetes run the coordinator without root and 
   );
   const set = objects.find(({ kind }) => kind === 'StatefulSet');
   assert.equal(set.spec.replicas, 1);
-  assert.equal(set.spec.template.spec.securityContext.runAsNonRoot, true);
+  const { hostAliases, securityContext } = set.spec.template.spec;
+  assert.equal(securityContext.runAsNonRoot, true);
+  assert.deepEqual(
+    securityContext.sysctls,
+    [{ name: 'net.ipv4.ip_unprivileged_port_start', value: '0' }],
+    'the coordinator can listen on port 443 without a capability',
+  );
+  assert.deepEqual(hostAliases, [{ ip: '127.0.0.1', hostnames: ['coordinator.example.com'] }]);
   const [container] = set.spec.template.spec.containers;
   assert.deepEqual(container.securityContext.capabilities.drop, ['ALL']);
   assert.equal(container.image, 'everynode.dev/coordinator:1.2.3');

@@ -93,6 +93,44 @@ describe('a confidential value is not recorded', () => {
       main({ env: [{ name: 'DB_PASSWORD', value: 'old' }] }),
       main({ env: [{ name: 'DB_PASSWORD', value: WORD }] }),
     ],
+    ['a shell command', main({}), main({ command: ['sh', '-c', `app --password ${WORD}`] })],
+    ['a block of YAML', { data: {} }, { data: { 'a.yaml': `db:\n  password: |\n    ${WORD}\n` } }],
+    ['a password with spaces', { data: {} }, { data: { a: `password: correct horse ${WORD}` } }],
+    ['a password with a comma', { data: {} }, { data: { a: `password=a,${WORD}` } }],
+    ['an XML element', { data: {} }, { data: { a: `<password>${WORD}</password>` } }],
+    ['JSON in JSON', { data: {} }, { data: { a: JSON.stringify({ b: JSON.stringify({ passwd: WORD }) }) } }],
+    ['a slash in a password', main({}), main({ args: [`postgres://u:p/${WORD}@h`] })],
+    ['an at sign in a password', main({}), main({ args: [`u:p@${WORD}@h`] })],
+    ['a space in a password', main({}), main({ args: [`postgres://u:p ${WORD}@h`] })],
+    ['an address without a password', main({}), main({ args: [`ssh://${WORD}@h`] })],
+    ['a flag that two items follow', main({}), main({ args: ['--set', 'db.password', WORD] })],
+    ['a map below a confidential name', { spec: {} }, { spec: { adminPassword: { value: WORD } } }],
+    ['a key of a cipher', { spec: {} }, { spec: { privateKey: { inline: WORD } } }],
+    ['a key without a name next to it', { spec: {} }, { spec: { tls: { cert: 'x', key: WORD } } }],
+    [
+      'a changed map below a confidential name',
+      { spec: { adminPassword: { value: 'a', valueFrom: { x: 'b' } } } },
+      { spec: { adminPassword: { value: 'a', valueFrom: { x: WORD } } } },
+    ],
+    ['a list below a confidential name', { spec: {} }, { spec: { passwords: [{ name: 'a', x: WORD }] } }],
+    ['a parameter', { spec: {} }, { spec: { parameters: [{ name: 'auth.password', default: WORD }] } }],
+    ['a pair', { spec: {} }, { spec: { settings: [{ key: 'SMTP_PASS', value: WORD }] } }],
+    [
+      'a variable that gets another name',
+      { spec: { a: { name: 'PASSWORD', value: WORD } } },
+      { spec: { a: { name: 'other', value: 'x' } } },
+    ],
+    [
+      'the manifest in an annotation of kapp',
+      {},
+      { metadata: { annotations: { 'kapp.k14s.io/original': WORD } } },
+    ],
+    [
+      'an annotation of a Secret',
+      { metadata: { annotations: {} } },
+      { metadata: { annotations: { a: WORD }, labels: { b: WORD } } },
+      true,
+    ],
     [
       'a variable of a new container',
       main({}),
@@ -125,10 +163,71 @@ describe('a confidential value is not recorded', () => {
     });
   }
 
-  test('a reference to a Secret is recorded', () => {
-    const made = changes(main({}), main({ volumes: [{ secretName: 'db' }] }));
-    assert.deepEqual(made?.fields[0]?.after, [{ secretName: 'db' }]);
-  });
+  for (const [what, field] of [
+    [
+      'a volume',
+      { volumes: [{ name: 'v', secret: { secretName: 'db', items: [{ key: 'a', path: 'b' }] } }] },
+    ],
+    ['a variable', { env: [{ name: 'PASSWORD', valueFrom: { secretKeyRef: { name: 'db', key: 'word' } } }] }],
+    ['a password of a custom resource', { adminPassword: { valueFrom: { secretKeyRef: { name: 'a' } } } }],
+    [
+      'a variable from a file',
+      { env: [{ name: 'TOKEN', valueFrom: { fileKeyRef: { volumeName: 'v', path: 'a', key: 'b' } } }] },
+    ],
+    ['a source of variables', { envFrom: [{ secretRef: { name: 'token-of-till', optional: true } }] }],
+    ['a Secret for images', { imagePullSecrets: [{ name: 'registry' }] }],
+    ['a name', { volumes: [{ secretName: 'db' }] }],
+    ['a projected token', { sources: [{ serviceAccountToken: { path: 'token', expirationSeconds: 60 } }] }],
+  ] as const) {
+    test(`a reference to a Secret is recorded: ${what}`, () => {
+      const text = JSON.stringify(changes({ spec: {} }, { spec: { x: field } }));
+      assert.ok(text.includes(JSON.stringify(field)), text);
+    });
+  }
+});
+
+describe('the name decides whether a value is confidential', () => {
+  const CONFIDENTIAL =
+    'MYSQL_PWD WIFI_PSK smtpPass SMTP_PASS smtppass SSH_KEY sshKey TS_AUTHKEY AUTH basicAuth auth.basic cookie ' +
+    'sessionCookie DB_PASSWORD passphrase clientSecret TOKEN apiKey api-key api.key tls.key access_key pass pwd ' +
+    'preSharedKey credentials JWT DSN dbCreds kubeconfig .dockerconfigjson.auth token2 KEY1 HTTP_AUTHORIZATION';
+  const ORDINARY =
+    'imagePullPolicy keys topologyKey tokenReview keyPath keyType matchLabelKeys tokenExpirationSeconds secretName image author ' +
+    'authority passive bypass compass keyboard monkey replicas maxUnavailable terminationGracePeriodSeconds ' +
+    'app.kubernetes.io/name node-role.kubernetes.io/control-plane minReadySeconds podManagementPolicy hostPath ' +
+    'keepalive spec encompass';
+  for (const name of CONFIDENTIAL.split(' ')) {
+    test(`${name} is confidential`, () => {
+      assert.equal(changes({ spec: {} }, { spec: { [name]: 'hunter2' } })?.fields[0]?.after, HIDDEN);
+      const variable = main({ env: [{ name, value: 'hunter2' }] });
+      assert.ok(!JSON.stringify(changes(main({}), variable)).includes('hunter2'));
+    });
+  }
+  for (const name of ORDINARY.split(' ')) {
+    test(`${name} is ordinary`, () => {
+      assert.equal(changes({ spec: {} }, { spec: { [name]: 'plain' } })?.fields[0]?.after, 'plain');
+    });
+  }
+});
+
+describe('ordinary values are recorded', () => {
+  for (const value of [
+    { tolerations: [{ key: 'node-role.kubernetes.io/x', operator: 'Exists', effect: 'NoSchedule' }] },
+    { matchExpressions: [{ key: 'site', operator: 'In', values: ['kiel', 'ulm'] }] },
+    { topologySpreadConstraints: [{ topologyKey: 'zone', maxSkew: 1, matchLabelKeys: ['a'] }] },
+    { taints: [{ key: 'dedicated', value: 'till', effect: 'NoExecute' }] },
+    { rules: [{ apiGroups: ['authorization.k8s.io'], resources: ['secrets', 'pods'], verbs: ['get'] }] },
+    { automountServiceAccountToken: false, serviceAccountName: 'token-robot' },
+    { image: 'registry.example:5000/auth/till:1@sha256:abc' },
+    { args: ['--log-level=debug', '--listen=:8080', 'git@example.com:a/b'] },
+    { volumeMounts: [{ name: 'token', mountPath: '/var/run/secrets/x' }] },
+    { updateStrategy: { rollingUpdate: { maxUnavailable: '10%' } } },
+  ]) {
+    test(Object.keys(value).join(), () => {
+      const text = JSON.stringify(changes({ spec: {} }, { spec: { x: value } }));
+      assert.ok(text.includes(JSON.stringify(value)), text);
+    });
+  }
 });
 
 test('a very deep object is recorded up to a depth', () => {
@@ -165,7 +264,6 @@ describe('changes are recorded', () => {
     ['not of an agent', DAEMON_SET, { username: 'system:node:a', groups: ['system:nodes'] }, false],
     ['not of a controller in a Pod', DAEMON_SET, inPod, false],
     ['not of a status', `${DAEMON_SET}/status`, admin, false],
-    ['not of a dry run', `${DAEMON_SET}?dryRun=All`, admin, false],
     ['not of a Lease', '/apis/coordination.k8s.io/v1/namespaces/a/leases/x', admin, false],
   ] as const) {
     test(what, () => {

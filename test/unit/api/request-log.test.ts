@@ -45,7 +45,10 @@ test('a line contains user, verb, object, result, duration and client', () => {
 });
 
 test('a creation names the created object, a dry run is marked, a query is not logged', () => {
-  const created = request('POST /api/v1/namespaces/a/secrets?dryRun=All&token=hush', { createdName: 's' });
+  const created = request('POST /api/v1/namespaces/a/secrets?dryRun=All&token=hush', {
+    createdName: 's',
+    isDryRun: true,
+  });
   const fields = requestFields(created);
   assert.deepEqual([fields.name, fields.dryRun], ['s', true]);
   assert.ok(!JSON.stringify(fields).includes('hush'));

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import {
+  gapsUntil,
   MAX_GAPS,
   type ObservationGap,
   shareOf,
@@ -13,6 +14,7 @@ import {
   MAX_OUTAGES,
   type Outage,
   observeReady,
+  recordUntil,
   WEEK_SECONDS,
   withOutage,
 } from '../../../coordinator/decisions/nodes/outage-history.js';
@@ -143,6 +145,42 @@ describe('the share of time in which a host was Ready', () => {
     test(what, () =>
       assert.deepEqual(shareOf({ begin, outages }, gaps, day, NOW), { observedSeconds, readySeconds }),
     );
+});
+
+test('gaps that overlap or touch are merged, so that no time is subtracted twice', () => {
+  const gap = (from: number, to: number) => ({ from: NOW + from, to: NOW + to });
+  const gaps = withGap([gap(-100, -40), gap(-20, -10), gap(-90, -80)], gap(-60, -20), 0);
+  assert.deepEqual(gaps, [gap(-100, -10)]);
+  const share = shareOf({ begin: NOW - 100, outages: [] }, gaps, NOW - 200, NOW);
+  assert.deepEqual(share, { observedSeconds: 10, readySeconds: 10 });
+});
+
+describe('what was recorded while the clock was ahead', () => {
+  const later = NOW + 1_000;
+  test('is cut from the gaps', () => {
+    const gaps = [
+      { from: NOW - 9, to: NOW - 5 },
+      { from: NOW - 3, to: later },
+      { from: NOW, to: later },
+    ];
+    assert.deepEqual(gapsUntil(gaps, NOW), [gaps[0], { from: NOW - 3, to: NOW }]);
+  });
+  const past = encodeOutages([outage(NOW - 50, NOW - 40)]);
+  const cut = encodeOutages([outage(NOW - 50, NOW - 40), outage(NOW - 10, NOW)]);
+  const ahead = encodeOutages([outage(NOW - 50, NOW - 40), outage(NOW - 10, later), outage(NOW, later)]);
+  for (const [what, record, expected] of [
+    ['a past outage stays', { past }, { past }],
+    ['an outage is cut, and one of the future is dropped', { past: ahead }, { past: cut }],
+    ['nothing is left', { past: encodeOutages([outage(NOW, later)]) }, undefined],
+    [
+      'a present outage began now at the latest',
+      { past: '', downSince: later },
+      { past: '', downSince: NOW },
+    ],
+    ['a present outage stays', { past, downSince: NOW - 5 }, { past, downSince: NOW - 5 }],
+  ] as const) {
+    test(`of a host: ${what}`, () => assert.deepEqual(recordUntil(record, NOW), expected));
+  }
 });
 
 test('times without a coordinator are kept for a week, and the closest ones are merged above the limit', () => {
