@@ -61,19 +61,18 @@ function historyAfter(next: ObjectWithHistory, current: ObjectWithHistory, gener
 }
 
 /**
- * Leaves out the oldest specs until the object is smaller by `excess` bytes, in place. Without this an object near the
+ * Returns the object without its oldest specs, so that it is smaller by `excess` bytes. Without this an object near the
  * limit of the store could not be changed any more, because its history would not fit.
  */
-export function dropPastSpecs({ status }: ObjectWithHistory, excess: number): void {
-  const history = [...(status?.history ?? [])];
-  let left = excess;
-  for (let oldest = history.at(-1); oldest && left > 0; oldest = history.at(-1)) {
+export function dropPastSpecs<T extends ObjectWithHistory>(object: T, excess: number): T {
+  const { history = [], ...status } = object.status ?? {};
+  const kept = [...history];
+  for (let left = excess; left > 0; ) {
+    const oldest = kept.pop();
+    if (!oldest) break;
     left -= bytesOf(oldest);
-    history.pop();
   }
-  if (!status?.history) return;
-  if (history.length > 0) status.history = history;
-  else delete status.history;
+  return { ...object, status: { ...status, ...(kept.length > 0 && { history: kept }) } };
 }
 
 /** The store counts bytes. A character can have three. */

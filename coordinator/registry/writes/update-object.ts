@@ -1,21 +1,16 @@
 /** The verbs update (PUT), modify and writeStatus. */
 import type { KubeObject, ObjectRef } from '../../../shared/kube/objects/meta.js';
 import type { Kind } from '../../kinds/kind.js';
-import { MAX_VALUE_BYTES } from '../../store/store.js';
 import { withAdmissionReviews } from '../admission/admission-reviews.js';
 import { depsFor } from '../admission/bootstrap-exemption.js';
 import { policyCheck, withPolicies } from '../admission/policy-admission.js';
 import { admitThroughWebhooks } from '../admission/webhook-update.js';
 import { admitUpdate, type Replacement, refuseInvalid } from '../admission/write-admission.js';
 import { copyJson } from '../encoding/json-value.js';
-import { encodeObject } from '../encoding/object-encoding.js';
 import { trackUpdate } from '../managed-fields/track-write.js';
 import type { ObjectRecord, RegistryDeps } from '../registry.js';
 import type { Preconditions, WriteOptions } from '../registry-options.js';
 import { checkPreconditions, type WriteDecision, writeOptimistically } from './optimistic-write.js';
-
-/** Room for what later writes add without a change by a client, such as the time of a deletion. */
-const ROOM_BYTES = 1024;
 
 /** Replaces the whole object. Throws 400, 404, 409 (another resourceVersion or uid), 422. */
 export async function update<T extends KubeObject>(
@@ -103,9 +98,5 @@ function admitTrackedUpdate<T extends KubeObject>(
 ): T {
   const next = admitUpdate(kind, replacement, options);
   trackUpdate(kind, next, replacement.current, options, replacement.now);
-  if (kind.shrink) {
-    const excess = encodeObject(next).length - MAX_VALUE_BYTES + ROOM_BYTES;
-    if (excess > 0) kind.shrink(next, excess);
-  }
   return next;
 }
