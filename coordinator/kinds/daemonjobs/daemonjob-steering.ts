@@ -38,7 +38,7 @@ export function prepareSteering(next: DaemonJob, current: DaemonJob, { user }: W
   if (!annotations) return;
   const before = current.metadata.annotations ?? {};
   const reason = annotations[REASON_ANNOTATION]?.trim();
-  const isNew = isNewOverride(next, current) || (annotations[OVERRIDE] !== undefined && reason);
+  const isNew = isNewOverride(next, current) || (reason && isRepeatedOverride(annotations, before));
   const by = isNew
     ? reason && `${user ?? CONTROLLER_USER}: ${reason}`
     : annotations[OVERRIDE] && before[LOCK_OVERRIDE_BY];
@@ -46,6 +46,11 @@ export function prepareSteering(next: DaemonJob, current: DaemonJob, { user }: W
   else delete annotations[LOCK_OVERRIDE_BY];
   delete annotations[REASON_ANNOTATION];
   if (Object.keys(annotations).length === 0) delete next.metadata.annotations;
+}
+
+/** The reason of an approval is not that of the stored override. */
+function isRepeatedOverride(next: Record<string, string>, current: Record<string, string>): boolean {
+  return next[OVERRIDE] !== undefined && STEERING.every((key) => next[key] === current[key]);
 }
 
 function isNewOverride(next: DaemonJob, current: DaemonJob): boolean {

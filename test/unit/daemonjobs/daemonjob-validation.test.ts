@@ -111,6 +111,12 @@ describe('an override of update locks', () => {
       { [OVERRIDE]: 'a', [BY]: 'ann: fire' },
     ],
     [
+      'keeps its reason when a wave is approved with another one',
+      { [OVERRIDE]: 'a', [BY]: 'bob: recall' },
+      { [OVERRIDE]: 'a', [BY]: 'bob: recall', [APPROVE]: 'half', [REASON]: 'fine' },
+      { [OVERRIDE]: 'a', [BY]: 'bob: recall', [APPROVE]: 'half' },
+    ],
+    [
       'is removed with its user',
       { [OVERRIDE]: 'a', [BY]: 'ann: recall' },
       { [BY]: 'ann: recall' },
