@@ -91,7 +91,7 @@ export function createAgentWorkers(
     wallClock: deps.wallClock,
     coordinatorNow: () => deps.coordinatorTime.now(),
     askUpdateLock: (query) => (deps.updateLock ?? NO_UPDATE_LOCK).ask(query),
-    jobRuns: deps.jobRuns ?? JobRuns.inMemory(deps.log),
+    jobRuns: deps.jobRuns ?? JobRuns.inMemory(deps.clock, deps.log),
     log: deps.log.child({ component: 'pods' }),
     facts: hostFacts(deps, node, clusterDns),
   });

@@ -3,50 +3,68 @@
  * containers are pruned, or its Node is deleted and the host registers again. Without this record it would run again.
  */
 import type { Logger } from '../../shared/process/output/logger.js';
+import type { Clock, Timer } from '../../shared/process/time/clock.js';
 import type { JobRunState } from '../decisions/pods/pod-view.js';
 import type { DurableFile } from './durable-file.js';
 
-/** Pods of finished jobs whose end the coordinator never confirmed. The oldest are dropped. */
+/** Most Pods of jobs whose end the coordinator has not confirmed. */
 const MOST = 500;
+/** Retry delay after a failed write. */
+const RETRY_MS = 10_000;
 
 export class JobRuns {
   readonly #file: DurableFile | undefined;
+  readonly #clock: Clock;
   readonly #log: Logger;
   readonly #runs: Map<string, JobRunState>;
   #written: Promise<void> = Promise.resolve();
+  #retry: Timer | undefined;
 
-  private constructor(file: DurableFile | undefined, log: Logger, runs: Iterable<[string, JobRunState]>) {
+  private constructor(
+    file: DurableFile | undefined,
+    clock: Clock,
+    log: Logger,
+    runs: Iterable<[string, JobRunState]>,
+  ) {
     this.#file = file;
+    this.#clock = clock;
     this.#log = log;
     this.#runs = new Map(runs);
   }
 
   /** An unreadable file counts as empty: a host must start its Pods also after its disk was damaged. */
-  static async open(file: DurableFile, log: Logger): Promise<JobRuns> {
-    return new JobRuns(file, log, decode(await file.read()));
+  static async open(file: DurableFile, clock: Clock, log: Logger): Promise<JobRuns> {
+    return new JobRuns(file, clock, log, decode(await file.read()));
   }
 
   /** For simulated hosts. */
-  static inMemory(log: Logger): JobRuns {
-    return new JobRuns(undefined, log, []);
+  static inMemory(clock: Clock, log: Logger): JobRuns {
+    return new JobRuns(undefined, clock, log, []);
   }
 
   get(podUid: string): JobRunState | undefined {
     return this.#runs.get(podUid);
   }
 
-  /** Resolves when the state survives a power cut. On a disk that takes no writes it is kept in memory. */
+  /**
+   * Resolves when the state survives a power cut. On a disk that takes no writes it is kept in memory, and written when
+   * the disk takes writes again.
+   */
   set(podUid: string, state: JobRunState): Promise<void> {
     this.#runs.delete(podUid);
     this.#runs.set(podUid, state);
-    for (const oldest of this.#runs.keys()) {
-      if (this.#runs.size <= MOST) break;
-      this.#runs.delete(oldest);
-    }
+    while (this.#runs.size > MOST) this.#dropOldest();
     return this.#write();
   }
 
-  /** For a Pod whose end is counted and whose containers are gone. */
+  /** The oldest entry of all is the Pod that runs longest. Without its entry it could run again. */
+  #dropOldest(): void {
+    const ended = [...this.#runs].find(([, state]) => state !== 'started');
+    const [oldest] = ended ?? [...this.#runs.keys()];
+    if (oldest !== undefined) this.#runs.delete(oldest);
+  }
+
+  /** For a Pod that cannot be assigned again, or whose end is counted, and whose containers are gone. */
   forget(podUid: string): void {
     if (this.#runs.delete(podUid)) void this.#write();
   }
@@ -62,8 +80,17 @@ export class JobRuns {
       .then(() => this.#file?.write(text))
       .catch((error: unknown) => {
         this.#log.warn({ err: error }, 'runs of DaemonJobs could not be stored: kept in memory');
+        this.#tryAgain();
       });
     return this.#written;
+  }
+
+  /** A later write could be days away. Until then a power cut would start a Pod again that has run. */
+  #tryAgain(): void {
+    this.#retry ??= this.#clock.after(RETRY_MS, () => {
+      this.#retry = undefined;
+      void this.#write();
+    });
   }
 }
 

@@ -2,6 +2,7 @@
 import { countedPhaseOf } from '../../shared/kube/daemonjobs/daemonjob-types.js';
 import { backoffMs } from '../../shared/kube/objects/backoff.js';
 import type { HostPort } from '../../shared/kube/pods/host-ports.js';
+import type { Pod } from '../../shared/kube/pods/pod-types.js';
 import type { Timer } from '../../shared/process/time/clock.js';
 import type { Rejection } from '../decisions/admission/pod-admission.js';
 import { isCritical } from '../decisions/admission/pod-priority.js';
@@ -239,15 +240,12 @@ export class PodWorker {
       this.#observed = await this.#inspect(assigned);
     }
     const containers = this.#observed;
-    const asked = this.#isGated(assigned, containers) ? this.#siblings.updateLockFor(assigned) : undefined;
-    const lock = asked && (await asked);
-    if (asked && (this.#assigned !== assigned || this.#isStale)) {
-      // Nothing starts from facts that changed during the query.
+    const decision = await this.#decide(assigned, containers);
+    if (!decision) {
       this.#pending = true;
       return;
     }
-    const view = this.#view(assigned, containers, lock);
-    const action = nextAction(view);
+    const { view, action } = decision;
     if (this.#isPredicted && !this.#isStartOfPredicted(action)) return;
     if (!this.#isPredicted) this.#report(assigned, view);
     this.#isInspected = true;
@@ -262,14 +260,32 @@ export class PodWorker {
     const podIP = podAddress(view, this.#deps.facts().hostIP) ?? '';
     this.#probes.follow(wantedProbes(view), podIP);
     this.#deps.log.debug({ uid: assigned.uid, name: assigned.pod.metadata.name, action }, 'next action');
-    // On disk before the start: a power cut after it must not start the Pod again.
-    if (action.kind === 'start-container' && action.container !== SANDBOX && isJobPod(assigned.pod))
-      if (!this.#deps.jobRuns.get(assigned.uid)) await this.#deps.jobRuns.set(assigned.uid, 'started');
     const effect = await this.#steps.perform(action, { assigned, containers, podIP });
     if (effect === 'engine') this.#isStale = true;
     if (typeof effect === 'object') this.#predict(effect.created);
     if (effect !== 'done') this.#pending = true;
     else await this.#settle(assigned, action);
+  }
+
+  /**
+   * Returns the next action and the facts behind it, or undefined if the facts have changed meanwhile. The update lock is
+   * queried last: its time must not run while images, a predecessor or missing resources keep the Pod from starting.
+   */
+  async #decide(
+    assigned: AssignedPod,
+    containers: readonly ObservedContainer[],
+  ): Promise<{ view: PodView; action: NextAction } | undefined> {
+    const view = this.#view(assigned, containers, undefined);
+    const action = nextAction(view);
+    const isLast = action.kind === 'admit' || action.kind === 'preempt';
+    const asked =
+      isLast && this.#isGated(assigned, containers) ? this.#siblings.updateLockFor(assigned) : undefined;
+    if (!asked) return { view, action };
+    const lock = await asked;
+    // Nothing starts from facts that changed during the query.
+    if (this.#assigned !== assigned || this.#isStale) return undefined;
+    const present = this.#view(assigned, containers, lock);
+    return { view: present, action: nextAction(present) };
   }
 
   /**
@@ -367,8 +383,10 @@ export class PodWorker {
   }
 
   #report(assigned: AssignedPod, view: PodView): void {
-    // Without its containers the Pod would look as if it had never started; the last reported status remains valid.
-    const isRemoved = view.desired.kind === 'stop' && view.containers.length === 0;
+    this.#recordObservedRun(assigned, view);
+    // Without its containers the Pod would look as if it had never started; the last reported status remains valid. A Pod
+    // of a job has a record of its run. An agent that was killed may not have reported it, and the job would run again.
+    const isRemoved = view.desired.kind === 'stop' && view.containers.length === 0 && !view.jobRun;
     // A reverting Pod stops only temporarily. If this were reported, the Pod would count as finished.
     const isClearing = !isStopping(assigned) && view.desired.kind === 'stop';
     if (isUnassigned(assigned) || isRemoved || isClearing) return;
@@ -376,14 +394,25 @@ export class PodWorker {
     for (const [id, record] of ended) this.#state.recordEphemeral(id, record);
     this.#reporter.status(view);
     const phase = this.#reporter.finishedAs;
-    if (view.jobRun === 'started' && phase) void this.#deps.jobRuns.set(assigned.uid, phase);
+    if (phase && isJobPod(assigned.pod) && this.#deps.jobRuns.get(assigned.uid) === 'started')
+      void this.#deps.jobRuns.set(assigned.uid, phase);
+  }
+
+  /** A Pod that an older agent started has no record. It would run again if it lost its containers. */
+  #recordObservedRun({ uid, pod }: AssignedPod, { containers, jobRun }: PodView): void {
+    if (jobRun || !isJobPod(pod)) return;
+    const hasRun = containers.some(({ identity, state, startedAt }) => {
+      const isStarted = state === 'running' || (state === 'exited' && startedAt !== undefined);
+      return identity.container !== SANDBOX && isStarted;
+    });
+    if (hasRun) void this.#deps.jobRuns.set(uid, 'started');
   }
 
   /** Waits for a time or an event after the last possible step. */
   async #settle(assigned: AssignedPod, action: NextAction): Promise<void> {
     this.#isFinished = action.kind === 'finish' && isStopping(assigned);
     if (action.kind === 'finish') {
-      if (isUnassigned(assigned) && countedPhaseOf(assigned.pod)) this.#deps.jobRuns.forget(assigned.uid);
+      if (isUnassigned(assigned) && !mayReturn(assigned.pod)) this.#deps.jobRuns.forget(assigned.uid);
       // A reverting Pod has stopped only temporarily. The end of an unassigned Pod is not reported: a late report could
       // be taken for the end of the same Pod assigned again after its Node returned.
       if (isStopping(assigned) && !isUnassigned(assigned)) this.#reporter.removed(assigned.pod);
@@ -416,4 +445,12 @@ export class PodWorker {
     this.#timer?.cancel();
     this.#timer = this.#deps.clock.after(delayMs, () => this.#wake());
   }
+}
+
+/**
+ * Returns true if the coordinator may assign the Pod again and its host would have to start it: its Node was deleted. The
+ * uid of a deleted Pod is never used again.
+ */
+function mayReturn(pod: Pod): boolean {
+  return countedPhaseOf(pod) === undefined && pod.metadata.deletionTimestamp === undefined;
 }

@@ -234,10 +234,9 @@ export class PodWorkers {
     });
   }
 
-  /** Queries the lock only if nothing else keeps the Pod from starting: a local program may answer for this moment. */
+  /** For a Pod that would be admitted now: a local program may answer for this moment. */
   #updateLockFor(own: AssignedPod): Promise<DelayingLock | undefined> | undefined {
     if (startRulesOf(own.pod)?.maxLockSeconds === undefined) return undefined;
-    if (this.#startGateFor(own, undefined)?.kind !== 'open') return undefined;
     const { namespace = '', name } = own.pod.metadata;
     const query = { namespace, pod: name, images: podImages(own.pod) };
     return this.#deps

@@ -60,7 +60,7 @@ export async function openDesired(dataDir: string, clock: Clock, log: Logger) {
   const cache = await DesiredCache.open(reserve.withReserve(durableFile(cachePath(dataDir))), clock, log);
   const box = new AtRestCipher(await loadHostKey(hostKeyPath(dataDir), await findTpmSealer(), log));
   const config = await ConfigCache.open({ directory: configDirectory(dataDir), cipher: box }, log);
-  const jobRuns = await JobRuns.open(durableFile(jobRunsPath(dataDir)), log);
+  const jobRuns = await JobRuns.open(reserve.withReserve(durableFile(jobRunsPath(dataDir))), clock, log);
   return { reserve, cache, config, jobRuns };
 }
 

@@ -84,6 +84,8 @@ export interface Kind<T extends KubeObject = KubeObject> {
   prepareForUpdate(next: T, current: T, context: WriteContext): void;
   /** The prepare functions write the status, and no client can. A writer of the object then does not own the status. */
   hasOwnStatus?: true;
+  /** Returns the object without what can be left out to make it smaller by `excess` bytes: the store would refuse it. */
+  shrink?(object: T, excess: number): T;
   /** Like `prepareForUpdate` for `/status`: reverts everything but status. Absent: the kind has no status. */
   prepareForStatusUpdate?(next: T, current: T, context: WriteContext): void;
   /** Like `prepareForUpdate` for `/approval`: reverts everything but the decision. Validated as a status write. */

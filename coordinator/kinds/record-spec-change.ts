@@ -11,11 +11,8 @@ import { semanticallyEqual } from './validation/semantic-equality.js';
 
 /** Like the default of revisionHistoryLimit in upstream's workloads. */
 const MAX_PAST_SPECS = 10;
-/** A history up to this size always has room in an object. */
-const SMALL_HISTORY_BYTES = 32 * 1024;
-/** A larger history could prevent the change of an object near the limit of 1.5 MiB. */
-const LARGE_HISTORY_BYTES = 256 * 1024;
-const LARGE_SPEC_BYTES = 512 * 1024;
+/** A longer history would make each read of the object slow. */
+const MAX_HISTORY_BYTES = 256 * 1024;
 
 /** Sets the generation and the status of a new object, in place. */
 export function recordFirstSpec(next: ObjectWithHistory, context: WriteContext): void {
@@ -56,13 +53,29 @@ function historyAfter(next: ObjectWithHistory, current: ObjectWithHistory, gener
   const kept: PastSpec[] = [];
   let bytes = 0;
   for (const each of [past, ...history].slice(0, MAX_PAST_SPECS)) {
-    bytes += JSON.stringify(each).length;
-    if (bytes > SMALL_HISTORY_BYTES && bytes > largestHistory(next)) break;
+    bytes += bytesOf(each);
+    if (bytes > MAX_HISTORY_BYTES) break;
     kept.push(each);
   }
   return kept;
 }
 
-function largestHistory({ spec }: ObjectWithHistory): number {
-  return JSON.stringify(spec).length > LARGE_SPEC_BYTES ? SMALL_HISTORY_BYTES : LARGE_HISTORY_BYTES;
+/**
+ * Returns the object without its oldest specs, so that it is smaller by `excess` bytes. Without this an object near the
+ * limit of the store could not be changed any more, because its history would not fit.
+ */
+export function dropPastSpecs<T extends ObjectWithHistory>(object: T, excess: number): T {
+  const { history = [], ...status } = object.status ?? {};
+  const kept = [...history];
+  for (let left = excess; left > 0; ) {
+    const oldest = kept.pop();
+    if (!oldest) break;
+    left -= bytesOf(oldest);
+  }
+  return { ...object, status: { ...status, ...(kept.length > 0 && { history: kept }) } };
+}
+
+/** The store counts bytes. A character can have three. */
+function bytesOf(past: PastSpec): number {
+  return Buffer.byteLength(JSON.stringify(past));
 }

@@ -4,6 +4,13 @@ import type { Kind } from '../kinds/kind.js';
 import { Expired, KeyExists, KeyMissing, MAX_VALUE_BYTES, ValueTooLarge } from '../store/store.js';
 import { StoreError } from '../store/store-error.js';
 
+/** Thrown by a decision about a write that needs facts which most writes do not need. `load` loads them for the next try. */
+export class FactsMissing extends Error {
+  constructor(readonly load: () => Promise<void>) {
+    super('the write is decided again with more facts');
+  }
+}
+
 /** 410: the requested history is compacted (etcd3 `errors.go`). */
 export function expired(revision: number | string): ApiError {
   return new ApiError('Expired', `too old resource version: ${revision}`);

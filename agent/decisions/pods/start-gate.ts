@@ -45,7 +45,7 @@ export interface DelayingLock extends ActiveUpdateLock {
 }
 
 /**
- * `open`: with a note about an overridden update lock, for an Event. `pullsFirst`: the lock is queried again once the
+ * `open`: with a note about an overridden update lock, for an Event. `pullsFirst`: the lock is queried once the
  * images are there, because a pull can take longer than a lock is free. `wait`: after how many ms to check again, and the
  * Pods to end before. `missed`: the Pod never starts.
  */

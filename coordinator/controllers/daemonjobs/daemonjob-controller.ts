@@ -1,6 +1,6 @@
 /** The DaemonJob controller: runs a Pod to completion once on each eligible host. */
 import { isDeepStrictEqual } from 'node:util';
-import { lockOverrideOf } from '../../../shared/kube/daemonjobs/daemonjob-start.js';
+import { hasOtherOverride } from '../../../shared/kube/daemonjobs/daemonjob-start.js';
 import {
   type DaemonJob,
   type DaemonJobStatus,
@@ -82,9 +82,7 @@ export class DaemonJobController {
     this.#worker.queue.add(jobKey(job));
     const { uid = '', deletionTimestamp } = job.metadata;
     // The hosts whose locks are overridden wait for this and for nothing else.
-    const isOverride =
-      previous && current && !isDeepStrictEqual(lockOverrideOf(previous), lockOverrideOf(current));
-    if (isOverride) this.#runs.forget(uid);
+    if (previous && current && hasOtherOverride(previous, current)) this.#runs.forget(uid);
     if (current && !deletionTimestamp) return;
     this.#runs.remove(uid);
     for (const pod of this.#deps.informers.pods.indexed(BY_OWNER, uid))

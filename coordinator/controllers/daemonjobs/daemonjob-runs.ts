@@ -15,6 +15,7 @@ import { isOwnedBy } from '../../decisions/daemonjobs/daemonjob-pod.js';
 import { outcomeOf } from '../../decisions/daemonjobs/daemonjob-result.js';
 import { runEnd } from '../../decisions/daemonjobs/daemonjob-step.js';
 import {
+  compileLockOverride,
   compileWindows,
   type HostStart,
   hostStart,
@@ -43,6 +44,8 @@ export interface JobRun {
   readonly policy: RolloutPolicy | undefined;
   readonly tally: DaemonJobTally;
   readonly placement: (node: PlacementNode) => PlacementVerdict;
+  /** Returns the user who overrides the update locks of a host, and the reason. */
+  readonly forcedBy: (nodeName: string) => string | undefined;
   /** Undefined: hosts start at any time. */
   readonly windows: WindowIndex | undefined;
   /** The windows that hosts may know ahead of time. Undefined: there are none. */
@@ -123,6 +126,7 @@ export class DaemonJobRuns {
       policy,
       tally: new DaemonJobTally(names, runEnd(job, clock.now()), waves),
       placement,
+      forcedBy: compileLockOverride(job),
       waves,
       openUpTo: waves && policy ? storedWave(job, policy) : -1,
       windows: windows.length + freezes.length > 0 ? new WindowIndex({ windows, freezes }) : undefined,
@@ -198,7 +202,7 @@ export class DaemonJobRuns {
         run.placement(whenOnline(node)).shouldRun,
       isOnline: node !== undefined && this.isOnline(node),
       isHeld: this.#isHeld(job, run, node, ahead !== undefined),
-      start: withUpdateLock(ahead ?? known, run.policy?.spec, job, nodeName),
+      start: withUpdateLock(ahead ?? known, run.policy?.spec, run.forcedBy(nodeName)),
       pods: own,
       result: result && outcomeOf(result),
       waitedMs: this.#backoffs.waitedMs(job, nodeName, result),

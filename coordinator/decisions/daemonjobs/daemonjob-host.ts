@@ -86,10 +86,25 @@ export function hostStep(view: HostView, now: number): HostStep {
     ...(isNews(outcome, result) && { outcome }),
     release: [...ended, ...withdrawn].filter(isTracked),
     remove: toRemove(view, live, outcome, now),
-    reschedule: start ? live.filter((pod) => isWaitingToStart(pod, now) && !hasRules(pod, start, now)) : [],
+    reschedule: toReschedule(view, start, live, now),
     attempt: outcome.attempts,
     ...(start && { rules: start.rules }),
   };
+}
+
+/**
+ * Pods without start rules start at once. A Pod whose rules have all been removed must learn of that, or it would wait for
+ * them. Only a host that may start now gets no rules: without a policy, or while it is held, it must not start.
+ */
+function toReschedule(
+  { isHeld, isEligible, end }: HostView,
+  start: HostStart | undefined,
+  live: readonly Pod[],
+  now: number,
+): readonly Pod[] {
+  const mayStart = isEligible && !isHeld && !end;
+  const wanted = start ?? (mayStart ? { rules: {} } : undefined);
+  return wanted ? live.filter((pod) => isWaitingToStart(pod, now) && !hasRules(pod, wanted, now)) : [];
 }
 
 /** True for a Pod that will never start and never has. It is no attempt, and its finalizer can be removed. */

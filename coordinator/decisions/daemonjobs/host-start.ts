@@ -24,8 +24,8 @@ import { toTimestamp } from '../../../shared/kube/objects/meta.js';
 import type { Labels } from '../../../shared/kube/objects/selectors.js';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 import type { RolloutPolicySpec } from '../../../shared/kube/rollouts/rollout-policy-types.js';
+import { ALL_TARGETS } from '../../../shared/kube/rollouts/steering-requests.js';
 import { handoverWindows, lockTerms } from '../handovers/handover-terms.js';
-import { isListed } from '../rollouts/steering-state.js';
 
 /** When a host may start. Times in ms since the epoch. */
 export interface HostStart {
@@ -157,16 +157,24 @@ export function withWindows(
   return { ...start, rules: { ...start?.rules, windows } };
 }
 
+/**
+ * Returns a function from a host to the user and the reason by which its update locks are overridden. The list of hosts
+ * is parsed once, because it can name the whole fleet.
+ */
+export function compileLockOverride(job: DaemonJob): (nodeName: string) => string | undefined {
+  const { hosts, by } = lockOverrideOf(job);
+  const listed = new Set(hosts);
+  return (nodeName) => (listed.has(nodeName) || listed.has(ALL_TARGETS) ? by : undefined);
+}
+
 /** Adds how long an update lock of the host may delay the start, and who overrides the lock. */
 export function withUpdateLock(
   start: HostStart | undefined,
   policy: RolloutPolicySpec | undefined,
-  job: DaemonJob,
-  nodeName: string,
+  forcedBy: string | undefined,
 ): HostStart | undefined {
   if (!policy?.updateLock) return start;
-  const { hosts, by } = lockOverrideOf(job);
-  const terms = lockTerms(policy, isListed(hosts, nodeName) ? by : undefined);
+  const terms = lockTerms(policy, forcedBy);
   return { ...start, rules: { ...start?.rules, ...terms } };
 }
 

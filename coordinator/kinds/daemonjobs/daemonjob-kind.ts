@@ -14,7 +14,12 @@ import { STANDARD_VERBS, STATUS_VERBS } from '../kind.js';
 import { secretEnvironmentWarnings, unsupportedFields } from '../pods/pod-spec-warnings.js';
 import { AGE_COLUMN, column, NAME_COLUMN, NONE, wideColumn } from '../table-column.js';
 import { semanticallyEqual } from '../validation/semantic-equality.js';
-import { prepareSteering, validateLockOverride, validateNoSteering } from './daemonjob-steering.js';
+import {
+  keepSteering,
+  prepareSteering,
+  validateLockOverride,
+  validateNoSteering,
+} from './daemonjob-steering.js';
 import { validateDaemonJob, validateDaemonJobUpdate } from './daemonjob-validation.js';
 
 function setDefaults(job: DaemonJob): void {
@@ -111,6 +116,7 @@ export const daemonJobKind: Kind<DaemonJob> = {
   },
   prepareForStatusUpdate: (next, current) => {
     next.spec = current.spec;
+    keepSteering(next, current);
   },
   validate: validateDaemonJob,
   validateCreate: ({ metadata }) => validateNoSteering(metadata, 'metadata'),

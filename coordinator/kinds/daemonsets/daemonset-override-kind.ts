@@ -4,7 +4,7 @@ import { FLEET_GROUP } from '../../../shared/kube/objects/meta.js';
 import { setVolumeDefaults } from '../../../shared/kube/pods/volume-defaults.js';
 import type { Kind } from '../kind.js';
 import { STANDARD_VERBS } from '../kind.js';
-import { recordFirstSpec, recordSpecChange } from '../record-spec-change.js';
+import { dropPastSpecs, recordFirstSpec, recordSpecChange } from '../record-spec-change.js';
 import { AGE_COLUMN, column, labelsText, NAME_COLUMN, NONE } from '../table-column.js';
 import { validateDaemonSetOverride } from './daemonset-override-validation.js';
 
@@ -63,6 +63,7 @@ export const daemonSetOverrideKind: Kind<DaemonSetOverride> = {
   hasOwnStatus: true,
   prepareForCreate: recordFirstSpec,
   prepareForUpdate: recordSpecChange,
+  shrink: dropPastSpecs,
   validate: validateDaemonSetOverride,
   validateUpdate: () => [],
   warnings: () => [],

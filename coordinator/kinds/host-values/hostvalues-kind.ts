@@ -3,7 +3,7 @@ import type { HostValues } from '../../../shared/kube/host-values/host-values-ty
 import { FLEET_GROUP } from '../../../shared/kube/objects/meta.js';
 import type { Kind } from '../kind.js';
 import { STANDARD_VERBS } from '../kind.js';
-import { recordFirstSpec, recordSpecChange } from '../record-spec-change.js';
+import { dropPastSpecs, recordFirstSpec, recordSpecChange } from '../record-spec-change.js';
 import { AGE_COLUMN, column, labelsText, NAME_COLUMN, NONE } from '../table-column.js';
 import { validateHostValues } from './hostvalues-validation.js';
 
@@ -53,6 +53,7 @@ export const hostValuesKind: Kind<HostValues> = {
   hasOwnStatus: true,
   prepareForCreate: recordFirstSpec,
   prepareForUpdate: recordSpecChange,
+  shrink: dropPastSpecs,
   validate: validateHostValues,
   validateUpdate: () => [],
   warnings: () => [],

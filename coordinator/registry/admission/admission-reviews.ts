@@ -9,6 +9,7 @@ import type { FieldError, Kind } from '../../kinds/kind.js';
 import { validateNodeTargets } from '../../kinds/rollouts/rollout-requests.js';
 import type { Store } from '../../store/store.js';
 import type { RegistryDeps } from '../registry.js';
+import { FactsMissing } from '../registry-errors.js';
 import type { WriteOptions } from '../registry-options.js';
 import { prefixOf, refOf } from '../storage-keys.js';
 import { withPodSecurity } from './pod-security-admission.js';
@@ -26,7 +27,7 @@ export async function withAdmissionReviews<T extends WriteOptions>(
   const { store } = deps;
   const secured = await withPodSecurity(store, kind, namespace, options);
   const classed = await withSingleDefaultClass(store, kind, secured);
-  const steered = await withSteeringTargetCheck(store, kind, classed);
+  const steered = withSteeringTargetCheck(store, kind, classed);
   return withPolicies(deps, kind, namespace, { operation: 'UPDATE', options: steered });
 }
 
@@ -48,28 +49,31 @@ const STEERING_TARGETS: Readonly<Record<string, ValidateTargets>> = {
 };
 
 /**
- * Adds a check of the steering of a Rollout or a DaemonJob: it must name existing Nodes. Only users' writes are checked. The coordinator's own writes skip the list of all Nodes.
+ * Adds a check of the steering of a Rollout or a DaemonJob: it must name existing Nodes. Only users' writes are checked.
+ * Nodes are listed only for a write that names new ones.
  */
-async function withSteeringTargetCheck<T extends WriteOptions>(
+function withSteeringTargetCheck<T extends WriteOptions>(
   store: Store,
   { group, kind }: Pick<Kind, 'group' | 'kind'>,
   options: T,
-): Promise<T> {
+): T {
   const validate = group === FLEET_GROUP ? STEERING_TARGETS[kind] : undefined;
   if (!validate || options.user === undefined) return options;
-  const { items } = await store.list(prefixOf(NODES));
-  const names = new Set(items.map(({ key }) => refOf(NODES, key).name));
+  let names: ReadonlySet<string> | undefined;
+  const load = async () => {
+    const { items } = await store.list(prefixOf(NODES));
+    names = new Set(items.map(({ key }) => refOf(NODES, key).name));
+  };
+  const isNode = (name: string): boolean => {
+    if (!names) throw new FactsMissing(load);
+    return names.has(name);
+  };
   const { review } = options;
   return {
     ...options,
     review: (reviewed, next, current) => {
       review?.(reviewed, next, current);
-      if (!current) return;
-      refuseInvalid(
-        reviewed,
-        next.metadata.name,
-        validate(next, current, (name) => names.has(name)),
-      );
+      if (current) refuseInvalid(reviewed, next.metadata.name, validate(next, current, isNode));
     },
   };
 }

@@ -3,7 +3,7 @@
 import { ApiError, conflict, notFound, type ResourceNames } from '../../../shared/kube/objects/api-status.js';
 import type { KubeObject, ObjectMeta, ObjectRef } from '../../../shared/kube/objects/meta.js';
 import type { Kind } from '../../kinds/kind.js';
-import { RevisionMismatch } from '../../store/store.js';
+import { MAX_VALUE_BYTES, RevisionMismatch } from '../../store/store.js';
 import { allocateFor, isAllocated } from '../allocation/allocated-write.js';
 import { atRevision, cacheWritten } from '../encoding/decoded-objects.js';
 import { sameJson } from '../encoding/json-value.js';
@@ -11,7 +11,7 @@ import { encodeNewStatus, encodeObject } from '../encoding/object-encoding.js';
 import { recordOf, StoredRecord, writtenRecord } from '../encoding/object-record.js';
 import { refuseComputed } from '../reads/computed-objects.js';
 import type { Allocation, ObjectRecord, RegistryDeps } from '../registry.js';
-import { writeError } from '../registry-errors.js';
+import { FactsMissing, writeError } from '../registry-errors.js';
 import type { Preconditions } from '../registry-options.js';
 import { keyOf } from '../storage-keys.js';
 import { isReleased } from './deletion-rules.js';
@@ -32,7 +32,8 @@ const MAX_ATTEMPTS = 100;
 
 /**
  * Applies `decide` to the stored object until the result is stored. An unchanged object is not written. A write that
- * removes the last finalizer of a terminating object removes the object. Throws 404, 409 and errors of `decide`.
+ * removes the last finalizer of a terminating object removes the object. `decide` runs again after it has thrown
+ * `FactsMissing`. Throws 404, 409 and errors of `decide`.
  */
 export async function writeOptimistically<T extends KubeObject>(
   deps: RegistryDeps,
@@ -54,6 +55,10 @@ export async function writeOptimistically<T extends KubeObject>(
       return await perform(deps, { kind, key }, current, step, dryRun);
     } catch (error) {
       if (error instanceof ApiError) throw error;
+      if (error instanceof FactsMissing) {
+        await error.load();
+        continue;
+      }
       if (!(error instanceof RevisionMismatch)) throw writeError(error, kind, ref.name);
     }
   }
@@ -81,7 +86,7 @@ async function perform<T extends KubeObject>(
   const { revision } = current;
   if (step.step === 'keep') return { record: current, removed: false };
   if (step.step === 'mark' && !isReleased(step.object, current.object())) {
-    const { object } = step;
+    let { object } = step;
     const allocation = step.statusOnly ? undefined : allocateFor(deps, kind, object, current.object());
     let next: number | undefined;
     let charged: Allocation | undefined;
@@ -91,7 +96,11 @@ async function perform<T extends KubeObject>(
       // Of all updates, only those of a Service change a usage that the client decides.
       if (isAllocated(kind)) charged = deps.quotas?.charge(kind as Kind, object, current.object());
       if (dryRun) return { record: recordOf(object, revision), removed: false };
-      const encoded = step.statusOnly ? encodeNewStatus(current.stored, object) : encodeObject(object);
+      let encoded = step.statusOnly ? encodeNewStatus(current.stored, object) : encodeObject(object);
+      if (kind.shrink && encoded.length > MAX_VALUE_BYTES) {
+        object = kind.shrink(object, encoded.length - MAX_VALUE_BYTES);
+        encoded = encodeObject(object);
+      }
       cacheWritten(encoded, object);
       next = await deps.store.update(key, encoded, { revision });
       return { record: writtenRecord(object, encoded, next), removed: false };

@@ -49,6 +49,12 @@ export interface StartRules extends Pick<HostHandover, 'maxLockSeconds' | 'force
   series?: RunSeries;
 }
 
+/** Returns true if an operator has changed which update locks are overridden, or why. */
+export function hasOtherOverride({ metadata: one }: KubeObject, { metadata: other }: KubeObject): boolean {
+  const keys = [steeringAnnotation('override-locks'), LOCK_OVERRIDE_BY];
+  return keys.some((key) => one.annotations?.[key] !== other.annotations?.[key]);
+}
+
 /** Returns the hosts whose update locks an operator overrides for a job, and the user with the reason. */
 export function lockOverrideOf({ metadata: { annotations } }: KubeObject): { hosts: string[]; by: string } {
   const hosts = (annotations?.[steeringAnnotation('override-locks')] ?? '').split(',');

@@ -281,6 +281,11 @@ describe('a DaemonJob whose policy has updateLock', () => {
         });
         await fixture.run(1);
         assert.deepEqual(rules()['node-1'], { maxLockSeconds: 60 }, 'a changed limit reaches waiting hosts');
+        await registry.modify(rolloutPolicyKind, { namespace: 'default', name: 'careful' }, ({ spec }) => {
+          delete spec.updateLock;
+        });
+        await fixture.run(1);
+        assert.deepEqual(rules()['node-1'], {}, 'a removed lock frees waiting hosts');
       },
     ));
 });

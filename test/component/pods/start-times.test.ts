@@ -1,7 +1,9 @@
 /** Pods of DaemonJobs that a host received ahead of time: the real workers over the hollow engine, without a coordinator. */
 import assert from 'node:assert/strict';
-import { afterEach, beforeEach, describe, test } from 'node:test';
+import { afterEach, beforeEach, describe, mock, test } from 'node:test';
+import { afterAssign } from '../../../agent/decisions/pods/assigned-pod.js';
 import type { ImageBehaviourRow } from '../../../agent/runtime/hollow/image-behaviours.js';
+import { HostVolumes } from '../../../agent/volumes/host-volumes.js';
 import { START_ANNOTATION, type StartRules } from '../../../shared/kube/daemonjobs/daemonjob-start.js';
 import { toTimestamp } from '../../../shared/kube/objects/meta.js';
 import type { Pod, PodSpec } from '../../../shared/kube/pods/pod-types.js';
@@ -148,6 +150,36 @@ describe('a Pod whose start obeys an update lock', () => {
     assert.ok(host.events.some((event) => event.startsWith('Pulled')));
     assert.equal(host.state('locked') === 'running', false);
   });
+
+  test('asks last: the time of the lock does not run while the images are pulled', async () => {
+    host.updateLock = 'drawer open';
+    host.assignPod(jobPod('locked', { maxLockSeconds: 600 }, 'example.com/heavy:1'));
+    await pass(240_000);
+    assert.equal(host.assignedPods.get('uid-locked')?.lockedSince, undefined);
+    await pass(480_000);
+    await host.until('it waits', () => reason('locked') === 'UpdateLocked');
+    await pass(240_000);
+    await host.until('it runs', () => host.state('locked') === 'running');
+  });
+
+  test('asks last: a host without free resources does not use up the time of the lock', async () => {
+    host.updateLock = 'drawer open';
+    const resources = { requests: { cpu: '2' } };
+    host.assignPod(podOf('first', { containers: [{ name: 'app', image: 'stubborn:1', resources }] }));
+    await host.until('the first runs', () => host.state('first') === 'running');
+    host.deletePod('uid-first');
+    host.assignPod(
+      jobPod('locked', { maxLockSeconds: 600 }, 'app:1', {
+        containers: [{ name: 'app', image: 'app:1', resources }],
+      }),
+    );
+    await host.pass(1_000);
+    assert.equal(host.assignedPods.get('uid-locked')?.lockedSince, undefined);
+    await host.until('it waits', async () => {
+      await host.pass(1_000);
+      return reason('locked') === 'UpdateLocked';
+    });
+  });
 });
 
 describe('a Pod of a job that loses its containers', () => {
@@ -156,6 +188,18 @@ describe('a Pod of a job that loses its containers', () => {
     const own = (await host.driver.list()).filter(({ identity }) => identity.podUid === `uid-${name}`);
     for (const { id } of own) await host.driver.remove(id);
     return own.length;
+  };
+  const withDeletion = (pod: Pod): Pod => {
+    const deletion = { deletionTimestamp: inMs(0), deletionGracePeriodSeconds: 30 };
+    return { ...pod, metadata: { ...pod.metadata, ...deletion } };
+  };
+  /** Like a deletion that a restarted agent receives before its first inspection. */
+  const markDeleted = (name: string) => {
+    const assigned = host.assignedPods.get(`uid-${name}`);
+    assert.ok(assigned);
+    const { uid } = assigned;
+    const given = { uid, digest: 'deleted', pod: withDeletion(assigned.pod) };
+    host.assignedPods.set(uid, afterAssign(assigned, given, host.clock.now()));
   };
   beforeEach(async () => {
     await host.close();
@@ -196,6 +240,64 @@ describe('a Pod of a job that loses its containers', () => {
     await pass(60_000);
     await host.until('it has failed', () => phase('back') === 'Failed');
     assert.deepEqual(await host.driver.list(), []);
+  });
+
+  test('is reported if it is deleted before a restarted agent inspects it, and before it is removed', async () => {
+    host.assignPod(jobPod('deleted', {}));
+    await host.until('it runs', () => host.state('deleted') === 'running');
+    await host.workers.stop();
+    assert.ok((await prune('deleted')) > 0);
+    markDeleted('deleted');
+    let phaseAtRemoval: string | undefined;
+    host.removed.push = (uid) => {
+      phaseAtRemoval = phase('deleted');
+      return Array.prototype.push.call(host.removed, uid);
+    };
+    await host.restartAgent();
+    await host.until('it is removed', () => host.removed.includes('uid-deleted'));
+    assert.equal(phaseAtRemoval, 'Failed');
+  });
+
+  test('is recorded if an older agent started it', async () => {
+    host.assignPod(jobPod('old', {}));
+    await host.until('it runs', () => host.state('old') === 'running');
+    host.jobRuns.forget('uid-old');
+    await host.restartAgent();
+    await host.until('it is inspected', () => host.state('old') === 'running');
+    assert.ok((await prune('old')) > 0);
+    await pass(60_000);
+    await host.until('it has failed', () => phase('old') === 'Failed');
+    assert.deepEqual(await host.driver.list(), []);
+  });
+
+  test('starts if its container is created again because its mounts are lost before the start', async () => {
+    let calls = 0;
+    mock.method(HostVolumes.prototype, 'hasMounts', async () => {
+      calls += 1;
+      return calls > 1;
+    });
+    host.assignPod(jobPod('mounts', {}));
+    await host.until('it runs', async () => {
+      await host.pass(1_000);
+      return host.state('mounts') === 'running' || phase('mounts') === 'Failed';
+    });
+    assert.equal(host.state('mounts'), 'running');
+    mock.restoreAll();
+  });
+
+  test('is forgotten once it is deleted, because its uid is never used again', async () => {
+    host.assignPod(jobPod('deleted', {}));
+    await host.until('it runs', () => host.state('deleted') === 'running');
+    const { pod } = host.assignedPods.get('uid-deleted') ?? {};
+    assert.ok(pod);
+    host.assignPod(withDeletion(pod));
+    await host.until('it is removed', async () => {
+      await host.pass(5_000);
+      return host.removed.includes('uid-deleted');
+    });
+    assert.notEqual(host.jobRuns.get('uid-deleted'), undefined);
+    host.deletePod('uid-deleted');
+    await host.until('it is forgotten', () => host.jobRuns.get('uid-deleted') === undefined);
   });
 
   test('starts if no container of it was ever started', async () => {

@@ -87,7 +87,7 @@ async function main(socketPath: string, dataDir: string): Promise<void> {
     wallClock: systemClock,
     coordinatorNow: () => undefined,
     askUpdateLock: async () => undefined,
-    jobRuns: JobRuns.inMemory(silentLogger),
+    jobRuns: JobRuns.inMemory(systemClock, silentLogger),
     log: silentLogger,
     facts: () => ({
       nodeName: OWNER.nodeName,

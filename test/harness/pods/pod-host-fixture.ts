@@ -59,7 +59,7 @@ export class PodHostFixture implements PodSource {
   coordinatorMs: number | undefined;
   /** Reason of the update lock that the host holds. */
   updateLock: string | undefined;
-  readonly jobRuns = JobRuns.inMemory(silentLogger);
+  readonly jobRuns: JobRuns;
   readonly statuses = new Map<string, PodStatus>();
   readonly removed: string[] = [];
   /** `reason: message`, oldest first. */
@@ -91,6 +91,7 @@ export class PodHostFixture implements PodSource {
     private readonly processes: FindProcesses | typeof NO_ENGINE = NO_ENGINE,
   ) {
     this.facts.engine = engine;
+    this.jobRuns = JobRuns.inMemory(clock, silentLogger);
     // A test on a real engine may lack the permission to lower OOM scores.
     if (engine !== 'hollow') this.facts.isolation.leastOomScore = 0;
     this.#volumes = new HostVolumes(this.dataDir, this.processes);

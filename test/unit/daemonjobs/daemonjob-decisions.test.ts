@@ -8,7 +8,11 @@ import { attemptName, resultName } from '../../../coordinator/decisions/daemonjo
 import { daemonJobPod, isOwnedBy } from '../../../coordinator/decisions/daemonjobs/daemonjob-pod.js';
 import { type HostOutcome, lastBytes } from '../../../coordinator/decisions/daemonjobs/daemonjob-result.js';
 import { daemonJobStep } from '../../../coordinator/decisions/daemonjobs/daemonjob-step.js';
-import { type HostStart, hostStart } from '../../../coordinator/decisions/daemonjobs/host-start.js';
+import {
+  compileLockOverride,
+  type HostStart,
+  hostStart,
+} from '../../../coordinator/decisions/daemonjobs/host-start.js';
 import { daemonJobKind } from '../../../coordinator/kinds/index.js';
 import { STOP_CONFIRMED_CONDITION } from '../../../shared/kube/daemonjobs/daemonjob-start.js';
 import {
@@ -187,6 +191,46 @@ describe('a host of a DaemonJob', () => {
       assert.equal(step.remove.length, removed);
     });
   }
+});
+
+/** A Pod whose host has reported that it waits for an update lock or a window. */
+function waitingPod(): Pod {
+  const model = daemonJobPod(job(), 'kiel', 0, { maxLockSeconds: 600 });
+  const condition = { type: 'PodReadyToStartContainers', status: 'False' as const, reason: 'UpdateLocked' };
+  return { ...model, spec: { ...model.spec, nodeName: 'kiel' }, status: { conditions: [condition] } };
+}
+
+for (const [what, changes, expected] of [
+  ['has no rules any more', {}, 1],
+  ['has no rules any more, and the host is offline', { isOnline: false }, 1],
+  ['has the same rules', { start: { rules: { maxLockSeconds: 600 } } }, 0],
+  ['has another limit', { start: { rules: { maxLockSeconds: 60 } } }, 1],
+  ['is held, for example because its policy is deleted', { isHeld: true, isOnline: false }, 0],
+  ['is of a host that is not eligible any more', { isEligible: false, isOnline: false }, 0],
+  ['is of a closed run', { end, isOnline: false }, 0],
+] as const) {
+  test(`a waiting Pod that ${what} gets other rules: ${expected}`, () => {
+    const view: HostView = {
+      ...{ nodeName: 'kiel', spec: {}, run: 1, isEligible: true, isOnline: true, isHeld: false },
+      ...{ pods: [waitingPod()], result: undefined, end: undefined, ...changes },
+    };
+    assert.equal(hostStep(view, NOW).reschedule.length, expected);
+  });
+}
+
+test('the list of overridden hosts is read once for all hosts', () => {
+  let reads = 0;
+  const annotations = {
+    get 'fleet.everynode.dev/override-locks'() {
+      reads += 1;
+      return 'kiel, bonn';
+    },
+    'fleet.everynode.dev/override-locks-by': 'ann: recall',
+  };
+  const { metadata } = job();
+  const forcedBy = compileLockOverride({ ...job(), metadata: { ...metadata, annotations } });
+  assert.deepEqual(['kiel', 'bonn', 'ulm'].map(forcedBy), ['ann: recall', 'ann: recall', undefined]);
+  assert.equal(reads, 1);
 });
 
 test('a host whose Pod waits for room is checked again at its deadline', () => {

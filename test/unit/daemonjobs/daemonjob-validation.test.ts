@@ -1,6 +1,7 @@
 /** What is refused of a DaemonJob's start, and for which run an operator's approval counts. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { isSteered } from '../../../coordinator/kinds/daemonjobs/daemonjob-steering.js';
 import { daemonJobKind } from '../../../coordinator/kinds/index.js';
 import type { DaemonJob, DaemonJobSpec } from '../../../shared/kube/daemonjobs/daemonjob-types.js';
 
@@ -104,6 +105,18 @@ describe('an override of update locks', () => {
       { [OVERRIDE]: 'a', [BY]: 'ann: recall' },
     ],
     [
+      'of the same hosts replaces the reason',
+      { [OVERRIDE]: 'a', [BY]: 'bob: recall' },
+      { [OVERRIDE]: 'a', [BY]: 'bob: recall', [REASON]: 'fire' },
+      { [OVERRIDE]: 'a', [BY]: 'ann: fire' },
+    ],
+    [
+      'keeps its reason when a wave is approved with another one',
+      { [OVERRIDE]: 'a', [BY]: 'bob: recall' },
+      { [OVERRIDE]: 'a', [BY]: 'bob: recall', [APPROVE]: 'half', [REASON]: 'fine' },
+      { [OVERRIDE]: 'a', [BY]: 'bob: recall', [APPROVE]: 'half' },
+    ],
+    [
       'is removed with its user',
       { [OVERRIDE]: 'a', [BY]: 'ann: recall' },
       { [BY]: 'ann: recall' },
@@ -121,6 +134,27 @@ describe('an override of update locks', () => {
       assert.deepEqual([next.metadata.annotations, errors], [stored, []]);
     });
   }
+
+  test('is not changed by a write of the status', () => {
+    const stored = { [OVERRIDE]: 'a', [BY]: 'bob: recall', [APPROVE]: 'half' };
+    const forged = { [OVERRIDE]: '*', [BY]: 'ann: x', [REASON]: 'x', [PROMOTE]: '*' };
+    const rows: [before: Annotations, sent: Annotations, after: Annotations][] = [
+      [stored, { ...forged, note: '1' }, { ...stored, note: '1' }],
+      [stored, undefined, stored],
+      [undefined, forged, undefined],
+    ];
+    for (const [before, sent, after] of rows) {
+      const next = job({}, sent);
+      daemonJobKind.prepareForStatusUpdate?.(next, job({}, before), { now: 0, user: 'ann' });
+      assert.deepEqual(next.metadata.annotations, after);
+    }
+  });
+
+  test('of the same hosts with another reason needs the right to steer', () => {
+    const before = { [OVERRIDE]: 'a', [BY]: 'ann: recall' };
+    assert.equal(isSteered(job({}, { ...before, [BY]: 'ann: fire' }), job({}, before)), true);
+    assert.equal(isSteered(job({}, { ...before, note: 'x' }), job({}, before)), false);
+  });
 
   test('requires a reason', () => {
     const { errors } = write(undefined, { [OVERRIDE]: 'a' });
