@@ -138,8 +138,11 @@ const REPLACED: readonly [pattern: RegExp, text: string][] = [
 /** Parts that differ between runs as a whole: charts over time, calendars, and orders that depend on fractions of a second. */
 const HIDDEN = '.uplot, [style*="left:"], [aria-label="Recently joined"] tbody';
 
-/** Hosts report their load once a minute: whether a host has readings depends on the time since its start. */
-const EMPTIED = '[aria-label="Load"]';
+/**
+ * Hosts report their load once a minute: whether a host has readings depends on the time since its start. Which Events of a
+ * new host are its last depends on fractions of a second.
+ */
+const EMPTIED = '[aria-label="Load"], [aria-label="Events"]:has(a[href*="tab=events"])';
 const EMPTIED_HEIGHT = '8rem';
 
 /** Rows that only some runs have: a Pod that crashes may have been ready for a moment. */
