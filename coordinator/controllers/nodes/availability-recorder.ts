@@ -86,7 +86,7 @@ export class AvailabilityRecorder implements Component {
     const now = this.#now();
     const { seen, gaps } = observation ?? { seen: 0, gaps: [] };
     this.#gaps = withGap(gapsUntil(gaps, now), { from: seen, to: now }, now - WEEK_SECONDS);
-    this.#dropFuture(now);
+    this.#cutOutages(now);
     for (const name of hosts.keys()) if (!informers.nodes.get({ name })) this.#forget(name);
     informers.nodes.onChange(({ previous, current }) => {
       if (current) this.#observe(current);
@@ -103,11 +103,11 @@ export class AvailabilityRecorder implements Component {
     await this.#save();
   }
 
-  /** Call it when the clock was set: what was recorded after the present time has not happened yet. */
+  /** Call it when the clock was set: what ends after the present time was recorded while the clock was ahead. */
   onClockStep(): void {
     const now = this.#now();
     this.#gaps = gapsUntil(this.#gaps, now);
-    this.#dropFuture(now);
+    this.#cutOutages(now);
     // The next save is due, also if no host has changed.
     this.#savedAt = Number.NEGATIVE_INFINITY;
   }
@@ -120,7 +120,7 @@ export class AvailabilityRecorder implements Component {
     const record = this.#hosts.get(name);
     const since = now - WEEK_SECONDS;
     const text = (seconds: number) => toTimestamp(seconds * 1000);
-    const past = decodeOutages(record?.past ?? '').filter(({ to }) => to > since);
+    const past = decodeOutages(record?.past ?? '').filter(({ from, to }) => to > since && from < now);
     const outages: HostAvailability['outages'] = past.map(({ from, to, down }) => ({
       ...{ from: text(from), to: text(to), downSeconds: down },
     }));
@@ -172,12 +172,11 @@ export class AvailabilityRecorder implements Component {
     this.#changed.add(name);
   }
 
-  #dropFuture(now: number): void {
+  #cutOutages(now: number): void {
     for (const [name, record] of this.#hosts) {
       const next = recordUntil(record, now);
       if (next === record) continue;
-      if (next) this.#hosts.set(name, next);
-      else this.#hosts.delete(name);
+      this.#hosts.set(name, next);
       this.#changed.add(name);
     }
   }

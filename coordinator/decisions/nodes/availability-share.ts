@@ -41,11 +41,12 @@ export function withGap(
 }
 
 /**
- * Returns the part of the gaps before `now`. A coordinator that started with its clock ahead stored a gap that ends in the
- * future: until then no time would count as observed.
+ * Returns the gaps, those that end after `now` only until then. A coordinator that started with its clock ahead stored such
+ * a gap: until its end no time would count as observed. A gap that begins later is kept: the clock may be behind, and is
+ * set right soon.
  */
 export function gapsUntil(gaps: readonly ObservationGap[], now: number): ObservationGap[] {
-  return gaps.filter(({ from }) => from < now).map(({ from, to }) => ({ from, to: Math.min(to, now) }));
+  return gaps.map(({ from, to }) => ({ from, to: from <= now ? Math.min(to, now) : to }));
 }
 
 interface HostHistory {

@@ -70,19 +70,17 @@ export interface HostRecord {
 }
 
 /**
- * Returns the part of the record before `now`, `record` itself if that is all, and undefined if nothing is left. An outage
- * that was recorded while the clock was ahead would otherwise count when that time comes.
+ * Returns the record with outages that end at `now` instead of later; `record` itself if there are none. They were recorded
+ * while the clock was ahead. An outage that begins later is kept: the clock may be behind, and is set right soon.
  */
-export function recordUntil(record: HostRecord, now: number): HostRecord | undefined {
-  const { past, downSince } = record;
-  const outages = decodeOutages(past);
-  const isPast = outages.every(({ to }) => to <= now) && (downSince ?? now) <= now;
-  if (isPast) return record;
-  const kept = outages
-    .filter(({ from }) => from < now)
-    .map(({ from, to, down }) => ({ from, to: Math.min(to, now), down: Math.min(down, now - from) }));
-  if (downSince === undefined) return kept.length > 0 ? { past: encodeOutages(kept) } : undefined;
-  return { past: encodeOutages(kept), downSince: Math.min(downSince, now) };
+export function recordUntil(record: HostRecord, now: number): HostRecord {
+  const outages = decodeOutages(record.past);
+  const isCut = ({ from, to }: Outage) => from <= now && to > now;
+  if (!outages.some(isCut)) return record;
+  const cut = outages.map((one) =>
+    isCut(one) ? { from: one.from, to: now, down: Math.min(one.down, now - one.from) } : one,
+  );
+  return { ...record, past: encodeOutages(cut) };
 }
 
 /**

@@ -157,26 +157,27 @@ test('gaps that overlap or touch are merged, so that no time is subtracted twice
 
 describe('what was recorded while the clock was ahead', () => {
   const later = NOW + 1_000;
-  test('is cut from the gaps', () => {
+  test('is cut from gaps that have begun', () => {
     const gaps = [
       { from: NOW - 9, to: NOW - 5 },
       { from: NOW - 3, to: later },
-      { from: NOW, to: later },
+      { from: NOW + 1, to: later },
     ];
-    assert.deepEqual(gapsUntil(gaps, NOW), [gaps[0], { from: NOW - 3, to: NOW }]);
+    assert.deepEqual(gapsUntil(gaps, NOW), [gaps[0], { from: NOW - 3, to: NOW }, gaps[2]]);
   });
   const past = encodeOutages([outage(NOW - 50, NOW - 40)]);
-  const cut = encodeOutages([outage(NOW - 50, NOW - 40), outage(NOW - 10, NOW)]);
-  const ahead = encodeOutages([outage(NOW - 50, NOW - 40), outage(NOW - 10, later), outage(NOW, later)]);
+  const next = outage(NOW + 1, later);
+  const cut = encodeOutages([outage(NOW - 50, NOW - 40), outage(NOW - 10, NOW), next]);
+  const ahead = encodeOutages([outage(NOW - 50, NOW - 40), outage(NOW - 10, later), next]);
   for (const [what, record, expected] of [
     ['a past outage stays', { past }, { past }],
-    ['an outage is cut, and one of the future is dropped', { past: ahead }, { past: cut }],
-    ['nothing is left', { past: encodeOutages([outage(NOW, later)]) }, undefined],
+    ['an outage is cut, and one that begins later stays', { past: ahead }, { past: cut }],
     [
-      'a present outage began now at the latest',
-      { past: '', downSince: later },
-      { past: '', downSince: NOW },
+      'a clock that is behind deletes nothing',
+      { past: encodeOutages([next]) },
+      { past: encodeOutages([next]) },
     ],
+    ['nor moves a present outage', { past: '', downSince: later }, { past: '', downSince: later }],
     ['a present outage stays', { past, downSince: NOW - 5 }, { past, downSince: NOW - 5 }],
   ] as const) {
     test(`of a host: ${what}`, () => assert.deepEqual(recordUntil(record, NOW), expected));
