@@ -240,12 +240,19 @@ export class PodWorker {
       this.#observed = await this.#inspect(assigned);
     }
     const containers = this.#observed;
-    const decision = await this.#decide(assigned, containers);
-    if (!decision) {
-      this.#pending = true;
-      return;
+    let view = this.#view(assigned, containers, undefined);
+    let action = nextAction(view);
+    const asked = this.#askLock(assigned, view, action);
+    if (asked) {
+      const lock = await asked;
+      if (this.#assigned !== assigned || this.#isStale) {
+        // Nothing starts from facts that changed during the query.
+        this.#pending = true;
+        return;
+      }
+      view = this.#view(assigned, containers, lock);
+      action = nextAction(view);
     }
-    const { view, action } = decision;
     if (this.#isPredicted && !this.#isStartOfPredicted(action)) return;
     if (!this.#isPredicted) this.#report(assigned, view);
     this.#isInspected = true;
@@ -268,24 +275,17 @@ export class PodWorker {
   }
 
   /**
-   * Returns the next action and the facts behind it, or undefined if the facts have changed meanwhile. The update lock is
-   * queried last: its time must not run while images, a predecessor or missing resources keep the Pod from starting.
+   * Queries the update lock once nothing else keeps the Pod from starting: the lock's time must not run while images, a
+   * predecessor or missing resources do. A Pod that the host would refuse now waits for the lock too: it could fit later.
    */
-  async #decide(
+  #askLock(
     assigned: AssignedPod,
-    containers: readonly ObservedContainer[],
-  ): Promise<{ view: PodView; action: NextAction } | undefined> {
-    const view = this.#view(assigned, containers, undefined);
-    const action = nextAction(view);
-    const isLast = action.kind === 'admit' || action.kind === 'preempt';
-    const asked =
-      isLast && this.#isGated(assigned, containers) ? this.#siblings.updateLockFor(assigned) : undefined;
-    if (!asked) return { view, action };
-    const lock = await asked;
-    // Nothing starts from facts that changed during the query.
-    if (this.#assigned !== assigned || this.#isStale) return undefined;
-    const present = this.#view(assigned, containers, lock);
-    return { view: present, action: nextAction(present) };
+    { containers, startGate }: PodView,
+    { kind }: NextAction,
+  ): Promise<DelayingLock | undefined> | undefined {
+    const isLast =
+      kind === 'admit' || kind === 'preempt' || (kind === 'reject' && startGate?.kind === 'open');
+    return isLast && this.#isGated(assigned, containers) ? this.#siblings.updateLockFor(assigned) : undefined;
   }
 
   /**

@@ -180,6 +180,24 @@ describe('a Pod whose start obeys an update lock', () => {
       return reason('locked') === 'UpdateLocked';
     });
   });
+
+  test('is not refused while the lock is held: it could fit once the lock is released', async () => {
+    host.updateLock = 'drawer open';
+    const resources = { requests: { cpu: '2' } };
+    host.assignPod(podOf('first', { containers: [{ name: 'app', image: 'app:1', resources }] }));
+    await host.until('the first runs', () => host.state('first') === 'running');
+    host.assignPod(
+      jobPod('locked', { maxLockSeconds: 3600 }, 'app:1', {
+        containers: [{ name: 'app', image: 'app:1', resources }],
+      }),
+    );
+    await host.until('it waits', () => reason('locked') === 'UpdateLocked');
+    host.deletePod('uid-first');
+    await host.until('the first is gone', async () => (await host.driver.list()).length === 0);
+    host.updateLock = undefined;
+    await pass(30_000);
+    await host.until('it runs', () => host.state('locked') === 'running');
+  });
 });
 
 describe('a Pod of a job that loses its containers', () => {
