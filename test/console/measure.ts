@@ -4,7 +4,7 @@
  * first view from a cold load, the latency from a change to the screen, frame times while 100 hosts change a second,
  * and the coordinator's cost of an open console.
  */
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -70,14 +70,12 @@ function print(what: string, value: string): void {
   process.stdout.write(`${what.padEnd(56)} ${value}\n`);
 }
 
-/** Bytes of the files that `index.html` names. Pages are loaded later, on navigation. */
+/** Bytes of the scripts that `index.html` names. Pages are loaded later, on navigation. */
 function firstScripts(): number {
   const folder = fileURLToPath(new URL('../../console/', import.meta.url));
   const page = readFileSync(join(folder, 'index.html'), 'utf8');
-  const main = readdirSync(folder).find((name) => page.includes(name) && name.endsWith('.js')) ?? '';
-  const script = readFileSync(join(folder, main));
-  const chunks = [...script.toString().matchAll(/from"\.\/(chunk-\w+\.js)"/g)].map((match) => match[1] ?? '');
-  return [main, ...chunks].reduce((sum, name) => sum + gzipSync(readFileSync(join(folder, name))).length, 0);
+  const names = new Set([...page.matchAll(/[\w.-]+\.js(?=")/g)].map(([name]) => name));
+  return [...names].reduce((sum, name) => sum + gzipSync(readFileSync(join(folder, name))).length, 0);
 }
 
 /** The browser has only the session, so each view loads everything from the server. The last page is that of hosts. */
