@@ -141,8 +141,9 @@ function judge(
   if (counted.phase !== 'Retrying') return { state: { kind: counted.phase }, outcome: counted };
   const { failures } = counted;
   if (failures > (view.spec.backoffLimit ?? 6)) return final('Failed');
-  // A Pod of an earlier run that ends now is no failure of this run, and its end must not read "Retrying" forever.
-  const hasNews = failures > 0 || counted.attempts > (view.result?.attempts ?? 0);
+  // A Pod of an earlier run that ends in this run is no failure of it, and its end must not read "Retrying" forever.
+  const isOpen = view.result?.phase === 'Retrying' && view.result.run === view.run;
+  const hasNews = failures > 0 || isOpen || counted.attempts > (view.result?.attempts ?? 0);
   if (!view.isEligible)
     return hasNews ? final('Failed') : { state: { kind: 'NotEligible' }, outcome: counted };
   if (isTooLate(view, counted, now)) return final('Missed', tooLate(view));

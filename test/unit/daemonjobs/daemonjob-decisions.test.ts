@@ -132,6 +132,12 @@ const HOSTS: [what: string, view: Partial<HostView>, state: string, stored?: str
     'Failed',
     'Failed 1/0',
   ],
+  [
+    'is not eligible any more, and a Pod of the last run failed in this one',
+    { run: 2, isEligible: false, result: outcome({ phase: 'Retrying', run: 2, failures: 0 }) },
+    'Failed',
+    'Failed 1/0',
+  ],
   ['waits for a lost label', { isEligible: false, pods: [unboundPod(0)] }, 'Active', undefined, 1],
   ['waits for room', { pods: [unboundPod(0)] }, 'Active'],
   ['waits for room before its deadline', { pods: [unboundPod(0)], ...startUntil(NOW + 1) }, 'Active'],
