@@ -18,15 +18,16 @@ class ValueHistory {
   /** Keys are DaemonSet uid and version of the template. */
   readonly #versions = new DurationTracker<string>();
   readonly #currentVersions = new Map<string, string>();
+  /** Of all templates so far: a wave that is not open gets Pods of an older revision. */
+  readonly #paths = new Set<string>();
 
   /** Must receive every change before the rules ask. */
   committed({ stored, nowMs }: ObservedWorld): void {
-    const paths = new Set<string>();
     for (const { metadata, spec } of stored.daemonSets.values()) {
-      for (const path of valuePathsOf(spec.template.spec)) paths.add(path);
+      for (const path of valuePathsOf(spec.template.spec)) this.#paths.add(path);
       this.#note(metadata.uid ?? '', versionOf(spec.template) ?? '', this.#versions, nowMs);
     }
-    for (const path of paths)
+    for (const path of this.#paths)
       for (const [name, node] of stored.nodes)
         this.#note(
           `${name} ${path}`,
