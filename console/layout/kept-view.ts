@@ -1,4 +1,4 @@
-/** What the address does not contain, such as a selection: restored when the user comes back to a page with Back. */
+/** Keeps what the address does not contain, such as a selection, and restores it when the user goes Back to the page. */
 import { useCallback, useState } from 'react';
 
 const kept = new Map<string, unknown>();

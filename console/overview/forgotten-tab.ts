@@ -1,4 +1,4 @@
-/** Finds tabs that nobody looks at, which need not watch the fleet. */
+/** Finds tabs that were hidden for hours. They stop watching the fleet. */
 
 /** Longer than a working day, in which operators read the number in the title of a hidden tab. */
 export const FORGOTTEN_MS = 10 * 3_600_000;

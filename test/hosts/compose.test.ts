@@ -14,20 +14,11 @@ import { untilPasses } from '../harness/basics/wait-until.js';
 import { createKubectl, type Kubectl, whyNoKubectl } from '../harness/clients/kubectl.js';
 import { startEngine, type TestEngine } from '../harness/engines/test-engines.js';
 import { loadTestImages } from '../harness/engines/test-images.js';
+import { APP } from './app-daemonset.js';
 import { ARCHITECTURE, makeRelease } from './make-releases.js';
 
 const TIMEOUT_MS = 90_000;
 const SERVICE = 'everynode-coordinator';
-const APP = `
-apiVersion: apps/v1
-kind: DaemonSet
-metadata: {name: app}
-spec:
-  selector: {matchLabels: {app: app}}
-  template:
-    metadata: {labels: {app: app}}
-    spec: {containers: [{name: app, image: "app:1"}]}
-`;
 
 /** Returns the command of a Compose on this machine: the plugin of Docker, else the separate program. */
 function findCompose(): string[] | undefined {

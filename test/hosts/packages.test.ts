@@ -13,6 +13,7 @@ import { untilPasses } from '../harness/basics/wait-until.js';
 import { findKubectl } from '../harness/clients/kubectl.js';
 import { UNITS_OF_TESTS } from '../harness/hosts/host-units.js';
 import { type TestHost, TestHosts } from '../harness/hosts/test-hosts.js';
+import { APP } from './app-daemonset.js';
 import { copyDebianTools, RPM_TOOLS } from './debian-tools.js';
 import { type HostSnapshot, takeHostSnapshot } from './host-snapshot.js';
 import { ARCHITECTURE, makeRelease } from './make-releases.js';
@@ -21,16 +22,6 @@ const KUBECONFIG = '/var/lib/everynode/kubeconfig';
 const PATIENCE_MS = 60_000;
 /** /lib is a link to /usr/lib. */
 const OF_PACKAGE = /^(\/usr)?\/lib\/systemd\/system\//;
-const APP = `
-apiVersion: apps/v1
-kind: DaemonSet
-metadata: {name: app}
-spec:
-  selector: {matchLabels: {app: app}}
-  template:
-    metadata: {labels: {app: app}}
-    spec: {containers: [{name: app, image: "app:1"}]}
-`;
 
 describe('packages, images and the bundle on bare hosts', { concurrency: 1 }, () => {
   const folder = mkdtempSync(join(tmpdir(), 'everynode-packages-'));

@@ -1,4 +1,4 @@
-/** Who caused a revision of a DaemonSet. Pure. */
+/** Finds the user whose write caused a revision of a DaemonSet. */
 import type { AuditEvent } from '../../../shared/kube/access/audit-types.js';
 import type { ControllerRevision } from '../../../shared/kube/daemonsets/daemonset-types.js';
 

@@ -1,6 +1,6 @@
 /**
- * audit.k8s.io/v1 Event at level Metadata: user, source address, request and result. Bodies are never recorded. Writes of
- * users also have the changed fields, in an annotation.
+ * audit.k8s.io/v1 Event at level Metadata: user, source address, request and result. Bodies are not recorded. An
+ * annotation has the fields that a write of a user changed.
  */
 import type { Timestamp } from '../objects/meta.js';
 import type { UserInfo } from './rbac-types.js';
