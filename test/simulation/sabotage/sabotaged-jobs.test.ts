@@ -3,11 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { CoordinatorCore } from '../../../coordinator/coordinator-core.js';
 import { daemonJobKind, daemonJobResultKind, podKind } from '../../../coordinator/kinds/index.js';
-import type {
-  DaemonJobResult,
-  DaemonJobSpec,
-  DaemonJobStatus,
-} from '../../../shared/kube/daemonjobs/daemonjob-types.js';
+import type { DaemonJobSpec, DaemonJobStatus } from '../../../shared/kube/daemonjobs/daemonjob-types.js';
 import type { KubeObject } from '../../../shared/kube/objects/meta.js';
 import { after, job } from '../cases/case-builders.js';
 import type { Sabotage } from '../machines/simulated-world.js';
@@ -86,8 +82,13 @@ const PROOFS: RuleProof[] = [
     steps: [after(1, job('job:short')), after(60, { kind: 'wait' })],
     sabotage: {
       wrapCore: seeing(
-        ({ informers }) => informers.daemonJobResults,
-        (result): DaemonJobResult => ({ ...result, phase: 'Retrying' }),
+        ({ informers }) => informers.pods,
+        ({ status, ...pod }) => ({
+          ...pod,
+          ...(status && {
+            status: { ...status, phase: status.phase === 'Succeeded' ? 'Failed' : status.phase },
+          }),
+        }),
       ),
     },
   },
