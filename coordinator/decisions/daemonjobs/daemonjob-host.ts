@@ -75,7 +75,8 @@ export function hostStep(view: HostView, now: number): HostStep {
   const ended = others.filter(hasEnded);
   const live = others.filter((pod) => !hasEnded(pod));
   const isStale = result !== undefined && result.run !== run && result.phase !== 'Succeeded';
-  const before = isStale ? { ...result, run, failures: 0, phase: 'Retrying' as const } : result;
+  // The number of the run stays that of the earlier run until a Pod or the host itself ends in this run.
+  const before = isStale ? { ...result, failures: 0, phase: 'Retrying' as const } : result;
   const blank: HostOutcome = { nodeName, phase: 'Retrying', run, attempts: 0, failures: 0 };
   const counted = withEndedPods(before ?? blank, ended, run);
   const { state, outcome } = judge(view, counted, live, now);
@@ -129,7 +130,7 @@ function judge(
 ): { state: HostState; outcome: HostOutcome } {
   const final = (phase: Exclude<ResultPhase, 'Retrying'>, why?: { reason: string; message: string }) => ({
     state: { kind: phase },
-    outcome: concluded(counted, phase, why),
+    outcome: concluded({ ...counted, run: view.run }, phase, why),
   });
   if (counted.phase === 'Succeeded') return { state: { kind: 'Succeeded' }, outcome: counted };
   if (live.length > 0) {
@@ -141,11 +142,11 @@ function judge(
   if (counted.phase !== 'Retrying') return { state: { kind: counted.phase }, outcome: counted };
   const { failures } = counted;
   if (failures > (view.spec.backoffLimit ?? 6)) return final('Failed');
-  // A Pod of an earlier run that ends in this run is no failure of it, and its end must not read "Retrying" forever.
-  const isOpen = view.result?.phase === 'Retrying' && view.result.run === view.run;
-  const hasNews = failures > 0 || isOpen || counted.attempts > (view.result?.attempts ?? 0);
-  if (!view.isEligible)
-    return hasNews ? final('Failed') : { state: { kind: 'NotEligible' }, outcome: counted };
+  if (!view.isEligible) {
+    // A Pod of an earlier run that ends in this run is no failure of it, but its end must not read "Retrying" forever.
+    const hasEnd = counted.run === view.run && counted.attempts > 0;
+    return hasEnd ? final('Failed') : { state: { kind: 'NotEligible' }, outcome: counted };
+  }
   if (isTooLate(view, counted, now)) return final('Missed', tooLate(view));
   if (view.end) return final(failures > 0 ? 'Failed' : 'Missed', failures > 0 ? undefined : view.end);
   return { state: waitingState(view, counted, now), outcome: counted };
