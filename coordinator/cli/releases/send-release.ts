@@ -1,5 +1,6 @@
 /** Sends a release to the API of a coordinator, which verifies it again and adds all of it or nothing. */
 import type { FileHandle } from 'node:fs/promises';
+import { ExitError } from '../../../shared/process/exit-error.js';
 import {
   RELEASES_PATH,
   type ReleaseDocument,
@@ -28,18 +29,29 @@ export async function sendRelease(api: ApiClient, folder: string, sending: Sendi
     requireSameFiles(listed, source);
     for (const [name, sum] of listed.sums)
       await verifyBytes(source, { name, sum }, undefined, sending.signal);
-    return await sendFiles(api, source, sending);
+    const upload = await unchanged(() => sendFiles(api, source, sending));
+    return await api.request<ReleaseDocument>('POST', `${RELEASES_PATH}?${new URLSearchParams({ upload })}`);
   } finally {
     await source.close();
   }
 }
 
-async function sendFiles(api: ApiClient, source: ReleaseFolder, sending: Sending): Promise<AddedRelease> {
+/** Adds to errors of the connection that the coordinator has not changed: only the end of the upload changes it. */
+async function unchanged<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof ExitError)) throw error;
+    throw new ExitError(error.code, `${error.sentence} Nothing was changed: add the release again.`);
+  }
+}
+
+/** Returns the id of the upload, which has all files. */
+async function sendFiles(api: ApiClient, source: ReleaseFolder, sending: Sending): Promise<string> {
   const { sums, signature, key } = source;
   const sizes = await sizesOf(source.files);
   const list = { sums, signature, ...(key === undefined ? {} : { key }), sizes };
   const { upload, files, pieceBytes } = await api.request<ReleaseUploadDocument>('POST', RELEASES_PATH, list);
-  const query = new URLSearchParams({ upload });
   const allBytes = files.reduce((sum, name) => sum + (sizes[name] ?? 0), 0);
   let sentBytes = 0;
   for (const name of files) {
@@ -56,7 +68,7 @@ async function sendFiles(api: ApiClient, source: ReleaseFolder, sending: Sending
       sending.onProgress(sentBytes, allBytes);
     }
   }
-  return api.request<ReleaseDocument>('POST', `${RELEASES_PATH}?${query}`);
+  return upload;
 }
 
 async function sizesOf(files: ReadonlyMap<string, FileHandle>): Promise<Record<string, number>> {

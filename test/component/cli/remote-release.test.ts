@@ -4,11 +4,20 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { RELEASES_PATH } from '../../../coordinator/api/releases/release-resources.js';
+import type { ApiDeps, ApiRequest } from '../../../coordinator/api/http/api-context.js';
+import { readRequest } from '../../../coordinator/api/http/request-info.js';
+import {
+  handleReleaseTrust,
+  RELEASE_TRUST_PATH,
+  RELEASES_PATH,
+} from '../../../coordinator/api/releases/release-resources.js';
 import { ReleaseUploads } from '../../../coordinator/api/releases/release-uploads.js';
 import { VerifiedReleases } from '../../../coordinator/api/releases/verified-releases.js';
+import type { ApiClient } from '../../../coordinator/cli/client/api-client.js';
+import { sendRelease } from '../../../coordinator/cli/releases/send-release.js';
 import { releasePaths } from '../../../coordinator/coordinator-data-dir.js';
 import { type AuditEvent, CHANGES_ANNOTATION } from '../../../shared/kube/access/audit-types.js';
+import { EXIT_CODES, ExitError } from '../../../shared/process/exit-error.js';
 import { silentLogger } from '../../../shared/process/output/logger.js';
 import { ManualClock } from '../../../shared/process/time/clock.js';
 import { CoordinatorApi } from '../../harness/api/coordinator-api.js';
@@ -139,7 +148,6 @@ describe('everynode release by a user of the API', () => {
 
   test('the floor is set and shown, refuses older releases, and its change is in the audit log', async () => {
     assert.equal((await releaseAs('ann', 'floor')).stdout, 'Every version is allowed.\n');
-    assert.equal((await releaseAs('ann', 'floor', '1.2')).code, 2);
     assert.equal((await releaseAs('ann', 'floor', '1.2.0')).code, 0);
     assert.equal((await releaseAs('ann', 'floor')).stdout, '1.2.0\n');
     const changes = (await eventsOf('ann'))
@@ -256,6 +264,46 @@ describe('everynode release by a user of the API', () => {
     await begin();
     await uploads.stop();
     assert.deepEqual(left(), []);
+  });
+
+  test('with several coordinators, the answer warns that only the leader has changed', async () => {
+    const releases = new ReleaseUploads(releasePaths(join(folder, 'leader')), {
+      clock: new ManualClock(),
+      log: silentLogger,
+    });
+    const body = Buffer.from(JSON.stringify({ floor: '1.0.0' }));
+    const warningsOf = async (cluster: object) => {
+      const warnings: string[] = [];
+      const info = readRequest('POST', RELEASE_TRUST_PATH);
+      const request = {
+        info,
+        headers: {},
+        body,
+        warn: (text: string) => warnings.push(text),
+        onChange: () => undefined,
+      };
+      const deps = { releases, ...cluster } as unknown as ApiDeps;
+      await handleReleaseTrust(deps, request as unknown as ApiRequest);
+      return warnings;
+    };
+    assert.deepEqual(await warningsOf({}), []);
+    assert.match((await warningsOf({ cluster: {} })).join(), /only the coordinator that leads has changed/);
+  });
+
+  test('a coordinator that ends while a release is sent leaves a sentence that nothing was changed', async () => {
+    const source = release('1.9.0');
+    const client = {
+      request: async (_method: string, path: string) => {
+        const names = { upload: 'x', files: [agentArchive('1.9.0')], pieceBytes: 1_000 };
+        if (!path.includes('?')) return names;
+        throw new ExitError(EXIT_CODES.environment, 'https://c:6443 does not respond: socket hang up.');
+      },
+    };
+    const sending = { signal: new AbortController().signal, onProgress: () => undefined };
+    await assert.rejects(sendRelease(client as unknown as ApiClient, source, sending), {
+      sentence:
+        'https://c:6443 does not respond: socket hang up. Nothing was changed: add the release again.',
+    });
   });
 
   function listOf(source: string) {
