@@ -20,9 +20,9 @@ export interface ApiClient {
   /** The certificates in PEM that prove the server. Undefined: those of the system. */
   readonly certificateAuthority: string | undefined;
   /**
-   * Sends a JSON body (a merge patch for PATCH), or bytes as they are, and returns the JSON response. Prints `Warning:` headers to standard
-   * error, like kubectl. Throws `ApiError` if the API refuses, and `ExitError` if it is unreachable or is no Kubernetes
-   * API.
+   * Sends a JSON body (a merge patch for PATCH), or bytes as they are, and returns the JSON response. Prints `Warning:`
+   * headers to standard error, like kubectl. Throws `ApiError` if the API refuses, and `ExitError` if it is unreachable
+   * or is no Kubernetes API.
    */
   request<T>(method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE', path: string, body?: unknown): Promise<T>;
   /** Sends a POST without a body and gives the response to `save`. Throws like `request`, and what `save` throws. */
