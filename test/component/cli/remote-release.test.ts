@@ -12,6 +12,7 @@ import {
   RELEASES_PATH,
 } from '../../../coordinator/api/releases/release-resources.js';
 import { ReleaseUploads } from '../../../coordinator/api/releases/release-uploads.js';
+import { requireSpace } from '../../../coordinator/api/releases/uploaded-file.js';
 import { VerifiedReleases } from '../../../coordinator/api/releases/verified-releases.js';
 import type { ApiClient } from '../../../coordinator/cli/client/api-client.js';
 import { sendRelease } from '../../../coordinator/cli/releases/send-release.js';
@@ -264,6 +265,12 @@ describe('everynode release by a user of the API', () => {
     await begin();
     await uploads.stop();
     assert.deepEqual(left(), []);
+  });
+
+  test('files of more than 1 GiB together are refused before the first is sent', async () => {
+    const sums = ['a', 'b', 'c'].map((name) => [name, ''] as const);
+    const sizes = new Map(sums.map(([name]) => [name, 500 * 2 ** 20]));
+    await assert.rejects(requireSpace(folder, sums, sizes), { message: /have more than 1024 MiB/ });
   });
 
   test('with several coordinators, the answer warns that only the leader has changed', async () => {
