@@ -18,6 +18,7 @@ const ATTACHED_P = /(?<![^\s"'=(])-p["']?([^\s"']+)/g;
 /** `-u NAME:PASSWORD`, also attached or as `--user`. Numbers are ids of users and groups. */
 const USER_PASSWORD =
   /(?<![^\s"'=(])(?:-u\s*|--user[=\s]\s*)["']?(?!\d+:\d+(?:[\s"']|$))[^\s"':/=]+:(?!\/\/)[^\s"']+/;
+
 /** True if a text, such as a command line or a script, has an option with a confidential value. */
 export function hasConfidentialOption(text: string): boolean {
   if (USER_PASSWORD.test(text)) return true;
