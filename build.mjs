@@ -11,6 +11,7 @@ import { chmodSync, cpSync, existsSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { bundleAgent, bundleConsole } from './bundle.mjs';
+import { engineProblem } from './engine-check.mjs';
 
 const ROOT = dirname(fileURLToPath(import.meta.url));
 /** Files to copy to dist/, and folders to copy without their TypeScript files. */
@@ -164,6 +165,9 @@ if (own.includes('--help')) {
 }
 const unknown = own.find((each) => !['--clean', '--install-tools'].includes(each));
 if (unknown) fail(`unknown option '${unknown}': ${USAGE}`, 2);
+// Before the packages: a user must not wait for minutes to learn that the engine is missing.
+const problem = module?.endsWith('cli/everynode.js') && (await engineProblem(args, process.env));
+if (problem) fail(problem, 3);
 await installPackages(given.includes('--install-tools'));
 await compile(own.includes('--clean'));
 if (module) {

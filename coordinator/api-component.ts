@@ -39,6 +39,7 @@ interface ApiComponentDeps
     | 'availability'
     | 'restore'
     | 'backups'
+    | 'releases'
     | 'cluster'
     | 'coordinators'
     | 'clock'

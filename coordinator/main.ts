@@ -12,6 +12,7 @@ import { type Clock, systemClock } from '../shared/process/time/clock.js';
 import { loadSigningKeys } from './access/token-signing-keys.js';
 import type { ClusterPort } from './api/join/cluster-port.js';
 import type { CoordinatorSource, HostReadingSource, LeadershipProof } from './api/ports.js';
+import { ReleaseUploads } from './api/releases/release-uploads.js';
 import { ApiComponent } from './api-component.js';
 import { availabilityStorage } from './availability-storage.js';
 import { BackupDownloads } from './backup-downloads.js';
@@ -31,7 +32,7 @@ import { HostIndex } from './controllers/views/host-index.js';
 import { PolicyCalendars } from './controllers/views/policy-calendars.js';
 import { ServiceExplainer } from './controllers/views/service-explainer.js';
 import { type CoordinatorCore, createCoordinatorCore } from './coordinator-core.js';
-import { secretsKeyPath } from './coordinator-data-dir.js';
+import { releasePaths, secretsKeyPath } from './coordinator-data-dir.js';
 import { type CoordinatorSettings, evictionRatesOf, nodeGracePeriodsOf } from './coordinator-settings.js';
 import { withExitErrors } from './exit-errors.js';
 import { loadObjectMacKey } from './hub/restore/object-signer.js';
@@ -111,8 +112,9 @@ export async function startCoordinator(
   const availability = new AvailabilityRecorder({ ...shared, storage: availabilityStorage(store) });
   followClockSteps(core, { certificates, availability, log });
   const backups = new BackupDownloads({ ...backupSettings(settings), clock, log });
+  const releases = new ReleaseUploads(releasePaths(data), { clock, log });
   const api = new ApiComponent(settings, {
-    ...{ ...shared, certificates, hub, restore, backups },
+    ...{ ...shared, certificates, hub, restore, backups, releases },
     ...apiPartsOf(member),
     explainer: new DaemonSetExplainer({ informers, clock, rollouts: activeRollouts, refusals }),
     jobHosts: new DaemonJobHostView({ informers, clock }),
@@ -133,6 +135,7 @@ export async function startCoordinator(
       ...(member?.components ?? []),
       availability,
       backups,
+      releases,
       ...notifiers({ ...shared, queueMeter: metrics.queues }),
       scheduledJobs({
         ...shared,

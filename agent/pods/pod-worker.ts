@@ -1,33 +1,23 @@
 /** Reconciles one Pod on this host: inspect, decide, perform one step, repeat. It survives being killed at any line. */
-import { countedPhaseOf } from '../../shared/kube/daemonjobs/daemonjob-types.js';
 import { backoffMs } from '../../shared/kube/objects/backoff.js';
-import type { HostPort } from '../../shared/kube/pods/host-ports.js';
-import type { Pod } from '../../shared/kube/pods/pod-types.js';
 import type { Timer } from '../../shared/process/time/clock.js';
-import type { Rejection } from '../decisions/admission/pod-admission.js';
-import { isCritical } from '../decisions/admission/pod-priority.js';
-import type { HostCapacity } from '../decisions/admission/resource-admission.js';
 import { endedEphemerals } from '../decisions/containers/ephemeral-record.js';
-import { confirmationOf } from '../decisions/handovers/assigned-pod-handover.js';
-import { LOCK_OVERRIDDEN } from '../decisions/handovers/handover-step.js';
-import {
-  type AssignedPod,
-  desiredPodState,
-  isStopping,
-  isUnassigned,
-} from '../decisions/pods/assigned-pod.js';
-import { isJobPod } from '../decisions/pods/lost-job-run.js';
+import { type AssignedPod, isStopping, isUnassigned } from '../decisions/pods/assigned-pod.js';
 import { nextAction } from '../decisions/pods/pod-next-action.js';
 import type { PodEvent } from '../decisions/pods/pod-status-events.js';
 import type { NextAction } from '../decisions/pods/pod-step-types.js';
 import type { PodView } from '../decisions/pods/pod-view.js';
 import { podAddress } from '../decisions/pods/sandbox-need.js';
-import type { DelayingLock, StartGate } from '../decisions/pods/start-gate.js';
+import type { DelayingLock } from '../decisions/pods/start-gate.js';
 import type { ProbeKind } from '../decisions/probes/probe-state.js';
 import { localStateAfterProbe, wantedProbes } from '../decisions/probes/wanted-probes.js';
-import { type ObservedContainer, SANDBOX } from '../runtime/runtime-driver.js';
+import type { ObservedContainer } from '../runtime/runtime-driver.js';
+import { JobRunRecord } from './job-run-record.js';
+import { observedPodView } from './observed-pod-view.js';
 import { PodProbes } from './pod-probe-runner.js';
 import { PodReporter } from './pod-reporter.js';
+import type { PodSiblings } from './pod-siblings.js';
+import { overriddenLockEvent, PodStartGate, type StartingPod } from './pod-start-gate.js';
 import type { PodWorkerDeps } from './pod-worker-deps.js';
 import { PodWorkerState } from './pod-worker-state.js';
 import { isEngineDown } from './steps/engine-attempts.js';
@@ -37,35 +27,6 @@ import { terminationMessageOf } from './steps/termination-message.js';
 /** Delays after unexpected errors in a row. The engine's return wakes the worker sooner. */
 const ERROR_RETRY = { firstMs: 500, maxMs: 30_000 };
 
-/** The set of all workers as a single worker sees it. */
-interface PodSiblings {
-  /**
-   * Resolves once the engine was queried for Pods that only it knows: after a failed write of the cache, predecessors
-   * of cached Pods may be among them. Rejects like the driver.
-   */
-  orphansKnown(): Promise<void>;
-  /** Returns true while another Pod runs that must stop before this one starts. */
-  hasPredecessor(assigned: AssignedPod): boolean;
-  /** Returns host ports of the Pods that came before this one and still run. */
-  hostPortsInUse(assigned: AssignedPod): HostPort[];
-  /** Returns the host's resources, with the Pods that count against this one. */
-  capacityFor(assigned: AssignedPod): HostCapacity;
-  /** Ends the victims. Resolves once their end is on disk; rejects if it could not be written. */
-  preempt(assigned: AssignedPod, victims: readonly string[]): Promise<void>;
-  /** Returns whether a Pod of a DaemonJob may start now, or undefined for other Pods. */
-  startGateFor(assigned: AssignedPod, lock: DelayingLock | undefined): StartGate | undefined;
-  /** Queries the host's update lock. Undefined: the start of this Pod does not depend on it now. */
-  updateLockFor(assigned: AssignedPod): Promise<DelayingLock | undefined> | undefined;
-  /** Ends earlier runs that this Pod replaces. */
-  replace(victims: readonly string[]): void;
-  /** Called if this host may not run the Pod. */
-  onRejected(assigned: AssignedPod, rejection: Rejection): void;
-  /** Called when the Pod has run for its `activeDeadlineSeconds`. */
-  onDeadline(assigned: AssignedPod): void;
-  /** Called when containers and volumes of the Pod are gone. */
-  onFinished(assigned: AssignedPod): void;
-}
-
 export class PodWorker {
   readonly #deps: PodWorkerDeps;
   readonly #siblings: PodSiblings;
@@ -74,6 +35,8 @@ export class PodWorker {
   readonly #state: PodWorkerState;
   readonly #steps: PodSteps;
   readonly #probes: PodProbes;
+  readonly #startGate: PodStartGate;
+  readonly #jobRun: JobRunRecord;
   #assigned: AssignedPod;
   #observed: ObservedContainer[] = [];
   /** True if the containers may differ from `#observed`. */
@@ -100,6 +63,8 @@ export class PodWorker {
     this.#isAdmitted = assigned.handover?.stage === 'reverted';
     this.#deps = deps;
     this.#siblings = siblings;
+    this.#startGate = new PodStartGate(siblings);
+    this.#jobRun = new JobRunRecord(deps.jobRuns);
     this.#reporter = new PodReporter(deps);
     this.#state = new PodWorkerState(deps.files, assigned.uid);
     this.#steps = new PodSteps(
@@ -242,7 +207,7 @@ export class PodWorker {
     const containers = this.#observed;
     let view = this.#view(assigned, containers, undefined);
     let action = nextAction(view);
-    const asked = this.#askLock(assigned, view, action);
+    const asked = this.#startGate.queryLock(this.#starting(assigned, containers), view, action);
     if (asked) {
       const lock = await asked;
       if (this.#assigned !== assigned || this.#isStale) {
@@ -261,7 +226,8 @@ export class PodWorker {
     // Before the next line that waits: two new Pods must not both count on the same resources.
     if (action.kind === 'admit') {
       this.#isAdmitted = true;
-      this.#reportOverriddenLock(view);
+      const overridden = overriddenLockEvent(view);
+      if (overridden) this.emitEvent(overridden);
     }
     this.#isPredicted = false;
     const podIP = podAddress(view, this.#deps.facts().hostIP) ?? '';
@@ -272,20 +238,6 @@ export class PodWorker {
     if (typeof effect === 'object') this.#predict(effect.created);
     if (effect !== 'done') this.#pending = true;
     else await this.#settle(assigned, action);
-  }
-
-  /**
-   * Queries the update lock once nothing else keeps the Pod from starting: the lock's time must not run while images, a
-   * predecessor or missing resources do. A Pod that the host would refuse now waits for the lock too: it could fit later.
-   */
-  #askLock(
-    assigned: AssignedPod,
-    { containers, startGate }: PodView,
-    { kind }: NextAction,
-  ): Promise<DelayingLock | undefined> | undefined {
-    const isLast =
-      kind === 'admit' || kind === 'preempt' || (kind === 'reject' && startGate?.kind === 'open');
-    return isLast && this.#isGated(assigned, containers) ? this.#siblings.updateLockFor(assigned) : undefined;
   }
 
   /**
@@ -325,65 +277,28 @@ export class PodWorker {
     this.#wake();
   }
 
-  /** A Pod that was admitted has passed its start time; its deadline must not stop it between two steps. */
-  #isGated(assigned: AssignedPod, containers: readonly ObservedContainer[]): boolean {
-    return containers.length === 0 && !this.#isAdmitted && !assigned.terminal && !isStopping(assigned);
-  }
-
-  #reportOverriddenLock({ startGate }: PodView): void {
-    if (startGate?.kind !== 'open' || startGate.overridden === undefined) return;
-    this.emitEvent({ type: 'Warning', reason: LOCK_OVERRIDDEN, message: startGate.overridden });
-  }
-
   #view(
     assigned: AssignedPod,
     containers: readonly ObservedContainer[],
     lock: DelayingLock | undefined,
   ): PodView {
-    const { bootMark, engineUpSince, isolation, pressures = [] } = this.#deps.facts();
-    const isNew = containers.length === 0;
-    const { handover } = assigned;
-    const gate = this.#isGated(assigned, containers)
-      ? this.#siblings.startGateFor(assigned, lock)
-      : undefined;
-    const isConfirmed = confirmationOf(assigned);
-    const jobRun = isJobPod(assigned.pod) ? this.#deps.jobRuns.get(assigned.uid) : undefined;
-    return {
-      pod: assigned.pod,
-      desired: desiredPodState(assigned),
-      containers,
+    const starting = this.#starting(assigned, containers);
+    const pod = {
+      ...starting,
       progress: this.#state.progress,
-      now: this.#deps.clock.now(),
-      acceptedAt: assigned.acceptedAt,
-      ...(assigned.startableAt !== undefined && { startableAt: assigned.startableAt }),
-      bootMark,
-      engineUpSince,
-      isolation,
-      // Critical Pods are admitted even under pressure.
-      ...(isNew && !isCritical(assigned.pod, assigned.manifestFile !== undefined) && { pressures }),
-      takenPorts: isNew ? this.#siblings.hostPortsInUse(assigned) : [],
-      ...(isNew &&
-        !this.#isAdmitted &&
-        !assigned.terminal &&
-        !isStopping(assigned) && { capacity: this.#siblings.capacityFor(assigned) }),
-      ...(assigned.terminal && { terminal: assigned.terminal }),
-      ...(gate && { startGate: gate }),
-      ...(jobRun && { jobRun }),
-      // Never hold back a Pod that is running. An exited container proves nothing: it may have run before this host
-      // learned of the Pod's predecessor. After a power cut a stale cache can restart the predecessor, and both would
-      // run.
-      waitsForPredecessor:
-        !containers.some(({ state }) => state === 'running') && this.#siblings.hasPredecessor(assigned),
-      ...(isConfirmed !== undefined && { isConfirmed }),
-      ...(this.#handoverWaiting && { handoverWaiting: this.#handoverWaiting }),
-      ...(handover?.stage === 'reverted' && {
-        reverted: { reason: handover.reason, message: handover.message },
-      }),
+      gate: this.#startGate.gateOf(starting, lock),
+      jobRun: this.#jobRun.stateOf(assigned),
+      handoverWaiting: this.#handoverWaiting,
     };
+    return observedPodView(pod, this.#siblings, this.#deps.facts(), this.#deps.clock.now());
+  }
+
+  #starting(assigned: AssignedPod, containers: readonly ObservedContainer[]): StartingPod {
+    return { assigned, containers, isAdmitted: this.#isAdmitted };
   }
 
   #report(assigned: AssignedPod, view: PodView): void {
-    this.#recordObservedRun(assigned, view);
+    this.#jobRun.onInspected(assigned, view);
     // Without its containers the Pod would look as if it had never started; the last reported status remains valid. A Pod
     // of a job has a record of its run. An agent that was killed may not have reported it, and the job would run again.
     const isRemoved = view.desired.kind === 'stop' && view.containers.length === 0 && !view.jobRun;
@@ -394,25 +309,14 @@ export class PodWorker {
     for (const [id, record] of ended) this.#state.recordEphemeral(id, record);
     this.#reporter.status(view);
     const phase = this.#reporter.finishedAs;
-    if (phase && isJobPod(assigned.pod) && this.#deps.jobRuns.get(assigned.uid) === 'started')
-      void this.#deps.jobRuns.set(assigned.uid, phase);
-  }
-
-  /** A Pod that an older agent started has no record. It would run again if it lost its containers. */
-  #recordObservedRun({ uid, pod }: AssignedPod, { containers, jobRun }: PodView): void {
-    if (jobRun || !isJobPod(pod)) return;
-    const hasRun = containers.some(({ identity, state, startedAt }) => {
-      const isStarted = state === 'running' || (state === 'exited' && startedAt !== undefined);
-      return identity.container !== SANDBOX && isStarted;
-    });
-    if (hasRun) void this.#deps.jobRuns.set(uid, 'started');
+    if (phase) this.#jobRun.onFinalPhase(assigned, phase);
   }
 
   /** Waits for a time or an event after the last possible step. */
   async #settle(assigned: AssignedPod, action: NextAction): Promise<void> {
     this.#isFinished = action.kind === 'finish' && isStopping(assigned);
     if (action.kind === 'finish') {
-      if (isUnassigned(assigned) && !mayReturn(assigned.pod)) this.#deps.jobRuns.forget(assigned.uid);
+      this.#jobRun.onRemoved(assigned);
       // A reverting Pod has stopped only temporarily. The end of an unassigned Pod is not reported: a late report could
       // be taken for the end of the same Pod assigned again after its Node returned.
       if (isStopping(assigned) && !isUnassigned(assigned)) this.#reporter.removed(assigned.pod);
@@ -445,12 +349,4 @@ export class PodWorker {
     this.#timer?.cancel();
     this.#timer = this.#deps.clock.after(delayMs, () => this.#wake());
   }
-}
-
-/**
- * Returns true if the coordinator may assign the Pod again and its host would have to start it: its Node was deleted. The
- * uid of a deleted Pod is never used again.
- */
-function mayReturn(pod: Pod): boolean {
-  return countedPhaseOf(pod) === undefined && pod.metadata.deletionTimestamp === undefined;
 }

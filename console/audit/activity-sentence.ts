@@ -51,6 +51,7 @@ const KINDS: Readonly<Record<string, string>> = {
   priorityclasses: 'PriorityClass',
   networkpolicies: 'NetworkPolicy',
   customresourcedefinitions: 'CustomResourceDefinition',
+  releasetrust: 'ReleaseTrust',
 };
 
 export function activitySentence(event: AuditEvent): ActivitySentence {

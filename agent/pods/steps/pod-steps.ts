@@ -3,10 +3,10 @@
 import { ownValue } from '../../../shared/kube/objects/label-syntax.js';
 import type { Container, Pod } from '../../../shared/kube/pods/pod-types.js';
 import type { AssignedPod } from '../../decisions/pods/assigned-pod.js';
-import { isJobPod } from '../../decisions/pods/lost-job-run.js';
 import { containerRole, findContainer } from '../../decisions/pods/pod-containers.js';
 import type { NextAction, Steps } from '../../decisions/pods/pod-step-types.js';
 import { type ObservedContainer, SANDBOX } from '../../runtime/runtime-driver.js';
+import { JobRunRecord } from '../job-run-record.js';
 import type { PodReporter } from '../pod-reporter.js';
 import type { PodWorkerDeps } from '../pod-worker-deps.js';
 import type { PodWorkerState } from '../pod-worker-state.js';
@@ -43,6 +43,7 @@ export class PodSteps {
   readonly #images: PodImagePulls;
   readonly #hooks: PodHooks;
   readonly #stops: ContainerStops;
+  readonly #jobRun: JobRunRecord;
 
   readonly #performers: Performers = {
     wait: async () => 'done',
@@ -99,6 +100,7 @@ export class PodSteps {
     signal: AbortSignal,
   ) {
     this.#deps = deps;
+    this.#jobRun = new JobRunRecord(deps.jobRuns);
     this.#reporter = reporter;
     this.#state = state;
     this.#attempts = new EngineAttempts(deps, reporter, state);
@@ -145,7 +147,8 @@ export class PodSteps {
       this.#state.dropLocalState(id);
       return 'engine';
     }
-    await this.#recordRun(pod, container);
+    // On disk before the start: a power cut after it must not start the Pod again.
+    await this.#jobRun.beforeStart({ uid: pod.metadata.uid ?? '', pod }, container);
     if (containerRole(pod, container) === 'ephemeral') this.#state.recordEphemeral(id, { name: container });
     const request = { container, attempt, fallbackReason: 'RunContainerError' };
     await this.#attempts.run(pod, request, () => this.#deps.driver.start(id));
@@ -158,14 +161,6 @@ export class PodSteps {
         : { type: 'Normal', reason: 'Started', message: `Started container ${container}`, container },
     );
     return 'engine';
-  }
-
-  /** On disk before the start: a power cut after it must not start the Pod again. */
-  async #recordRun(pod: Pod, container: string): Promise<void> {
-    const { jobRuns } = this.#deps;
-    const { uid = '' } = pod.metadata;
-    if (container === SANDBOX || !isJobPod(pod) || jobRuns.get(uid)) return;
-    await jobRuns.set(uid, 'started');
   }
 
   async #remove({ ids }: Steps['remove-containers'], { containers }: StepTarget): Promise<StepEffect> {

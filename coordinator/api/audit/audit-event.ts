@@ -36,9 +36,16 @@ function isOfInterest({ info, code, isSignIn }: LoggedRequest): boolean {
   if (info?.type === 'refused') return info.reason === 'traversal';
   if (info?.type !== 'resource') return false;
   if (REVIEW_GROUPS.has(info.group)) return false;
+  if (isUploadStep(info) && code === 200) return false;
   // A read reveals the Secret.
   const isSecret = info.group === '' && info.resource === 'secrets';
   return isSecret || !READING.has(info.verb);
+}
+
+/** An upload of a release changes nothing before its last request, which has `upload` and no `file`. */
+function isUploadStep({ group, resource, query }: ResourceRequest): boolean {
+  if (group !== FLEET_GROUP || resource !== 'releases') return false;
+  return !query.has('upload') || query.has('file');
 }
 
 /** Extra of a token that a Pod was given. */

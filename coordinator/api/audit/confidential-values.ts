@@ -4,6 +4,7 @@
  */
 import { NOT_RECORDED } from '../../../shared/kube/access/audit-types.js';
 import { isJsonMap } from '../../registry/encoding/json-value.js';
+import { hasConfidentialOption, isConfidentialArgument } from './confidential-arguments.js';
 
 /** Found anywhere in a name or text. */
 const WORDS =
@@ -55,8 +56,8 @@ const VALUE_FIELDS: ReadonlySet<string> = new Set([
   ...['value', 'default', 'content', 'data', 'inline', 'literal', 'text', 'raw'],
 ]);
 
-/** Only the start of longer texts is searched, so that a write of one megabyte costs no time. */
-const MAX_SEARCHED = 4_096;
+/** Longer texts are hidden without a search, so that a write of one megabyte costs no time. */
+const MAX_SEARCHED = 16_384;
 const MAX_TEXT = 256;
 /** Deeper values of a custom resource could exceed the stack, after the write has succeeded. */
 export const MAX_DEPTH = 40;
@@ -67,8 +68,9 @@ export function isConfidential(name: string): boolean {
 }
 
 function mentionsConfidential(text: string): boolean {
-  const words = text.slice(0, MAX_SEARCHED).replace(CAMEL_CASE, '$1_$2');
-  return WORDS.test(text.slice(0, MAX_SEARCHED)) || ENDINGS.test(words) || WHOLE_WORDS.test(words);
+  if (text.length > MAX_SEARCHED || WORDS.test(text)) return true;
+  const words = text.replace(CAMEL_CASE, '$1_$2');
+  return ENDINGS.test(words) || WHOLE_WORDS.test(words);
 }
 
 /** Returns the name that decides whether the value of a map's field is confidential. `parent` has the map. */
@@ -91,7 +93,11 @@ export function withoutConfidential(value: unknown, name = '', depth = 0): unkno
   if (isConfidential(name)) return isReference(value, depth) ? value : NOT_RECORDED;
   if (Array.isArray(value)) {
     const deciding = (index: number) => (NAME_FIELDS.has(name) ? name : (flagOf(value[index - 1]) ?? name));
-    return value.map((item, index) => withoutConfidential(item, deciding(index), depth + 1));
+    return value.map((item, index) =>
+      isConfidentialArgument(value[index - 1], item)
+        ? NOT_RECORDED
+        : withoutConfidential(item, deciding(index), depth + 1),
+    );
   }
   if (isJsonMap(value)) {
     const members = Object.entries(value).map(([key, member]) => [
@@ -128,14 +134,14 @@ function flagOf(item: unknown): string | undefined {
 function textWithoutConfidential(text: string, name: string): string {
   const plain = name === 'image' ? PLAIN_IMAGE : PLAIN_NAME;
   const isName = NAME_FIELDS.has(name) && plain.test(text);
-  const isHidden = (!isName && mentionsConfidential(text)) || hasUserInfo(text) || BASIC_HEADER.test(text);
-  if (isHidden) return NOT_RECORDED;
+  if (!isName && mentionsConfidential(text)) return NOT_RECORDED;
+  if (hasUserInfo(text) || BASIC_HEADER.test(text) || hasConfidentialOption(text)) return NOT_RECORDED;
   return text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}…` : text;
 }
 
 /** True for `postgres://u:p/ss@host` and `u:p@host`. An image with a digest, `till:1@sha256:…`, has none. */
 function hasUserInfo(text: string): boolean {
-  const searched = text.slice(0, MAX_SEARCHED).replaceAll(/@sha(?:256|512):/g, ' ');
+  const searched = text.replaceAll(/@sha(?:256|512):/g, ' ');
   const address = searched.indexOf('://');
   if (address >= 0 && searched.includes('@', address)) return true;
   return searched.split(/\s+/).some((word) => {

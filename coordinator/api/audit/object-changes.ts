@@ -14,6 +14,8 @@ const MAX_BYTES = 4_096;
 const MAX_VALUE_BYTES = 1_024;
 /** Later fields of a large object are not compared. */
 const MAX_FIELDS = 500;
+/** Characters of values, as JSON, that are searched for confidential words. A write may have 3 MiB. */
+const MAX_SEARCHED = 2 ** 20;
 
 /** Set by the server in each write, or a copy of the whole object. */
 const SKIPPED: ReadonlySet<string> = new Set([
@@ -58,7 +60,12 @@ export function recordedChanges({ isSecret, before, after }: ObjectChange): Reco
   let bytes = 0;
   // A creation lists the members of its metadata one by one, because most of them are the server's.
   const start = before ?? { metadata: {} };
-  for (const change of changedFields({ path: '', name: '', isSecret, depth: 0 }, start, after)) {
+  let searched = 0;
+  for (const found of changedFields({ path: '', name: '', isSecret, depth: 0 }, start, after)) {
+    const searchable = sizeOf(found.before) + sizeOf(found.after);
+    const isSearched = searched + searchable <= MAX_SEARCHED;
+    if (isSearched) searched += searchable;
+    const change = fieldChange(found, isSearched);
     const size = Buffer.byteLength(JSON.stringify(change));
     if (bytes + size > MAX_BYTES) omitted += 1;
     else {
@@ -78,7 +85,13 @@ interface Place {
   depth: number;
 }
 
-function* changedFields(place: Place, before: unknown, after: unknown): Generator<FieldChange> {
+interface ChangedField {
+  place: Place;
+  before: unknown;
+  after: unknown;
+}
+
+function* changedFields(place: Place, before: unknown, after: unknown): Generator<ChangedField> {
   if (SKIPPED.has(place.path)) return;
   // What is below a confidential name is compared as a whole: the names below it would not be recognised.
   const isWhole = place.depth > MAX_DEPTH || isConfidential(place.name);
@@ -97,7 +110,7 @@ function* changedFields(place: Place, before: unknown, after: unknown): Generato
     return;
   }
   if (sameJson(before, after)) return;
-  yield fieldChange(place, before, after);
+  yield { place, before, after };
 }
 
 /** True if the members are compared. A map that is added or removed as a whole is split only if it is large. */
@@ -115,7 +128,7 @@ function* changedMembers(
   place: Place,
   before: Record<string, unknown>,
   after: Record<string, unknown>,
-): Generator<FieldChange> {
+): Generator<ChangedField> {
   for (const key of keysOf(before, after)) {
     const member = {
       ...place,
@@ -133,8 +146,11 @@ function decidingNameOf(maps: Record<string, unknown>[], key: string, parent: st
   return names.find(isConfidential) ?? names[0] ?? key;
 }
 
-function fieldChange({ path, name, isSecret }: Place, before: unknown, after: unknown): FieldChange {
-  const shown = (value: unknown) => (isSecret ? NOT_RECORDED : shortened(withoutConfidential(value, name)));
+/** Hides the values of a field that is not searched. */
+function fieldChange({ place, before, after }: ChangedField, isSearched: boolean): FieldChange {
+  const { path, name, isSecret } = place;
+  const isHidden = isSecret || !isSearched;
+  const shown = (value: unknown) => (isHidden ? NOT_RECORDED : shortened(withoutConfidential(value, name)));
   return {
     path,
     ...(before === undefined ? {} : { before: shown(before) }),

@@ -39,6 +39,12 @@ import { EFFECTIVE_VALUE_RESOURCE, handleEffectiveValues } from '../host-views/e
 import type { ApiResponse } from '../http/api-context.js';
 import { requireWholeObject } from '../http/media-type.js';
 import type { ResourceRequest } from '../http/request-info.js';
+import {
+  handleReleases,
+  handleReleaseTrust,
+  RELEASE_RESOURCE,
+  RELEASE_TRUST_RESOURCE,
+} from '../releases/release-resources.js';
 import { handleObject, handleObjectSubresource } from '../resources/object-handlers.js';
 import { handlePodLog } from '../resources/pod-log.js';
 import { handleBinding, handleEviction } from '../resources/pod-subresources.js';
@@ -100,6 +106,8 @@ const COMPUTED_RESOURCES: readonly ServedResource[] = [
   undiscovered(HOST_EFFECT_RESOURCE, handleHostEffect),
   undiscovered(JOIN_ADDRESS_RESOURCE, handleJoinAddress),
   undiscovered(PLAN_RESOURCE, handlePlan),
+  undiscovered(RELEASE_RESOURCE, handleReleases),
+  undiscovered(RELEASE_TRUST_RESOURCE, handleReleaseTrust),
   undiscovered(RESTORE_RESOURCE, handleRestore),
   undiscovered(WHY_RESOURCE, handleWhy, { why: handleWhy }),
   undiscovered(SERVICE_WHY_RESOURCE, handleServiceWhy, { why: handleServiceWhy }),

@@ -31,6 +31,7 @@ import type {
   RestoreControl,
   ServiceExplainer,
 } from '../ports.js';
+import type { ReleaseUploads } from '../releases/release-uploads.js';
 import type { BodyPiece } from './paced-writer.js';
 import type { ResourceRequest } from './request-info.js';
 import type { RequestLogLevel } from './request-log.js';
@@ -84,6 +85,7 @@ export interface ApiDeps {
   joinFacts: () => Promise<JoinFacts>;
   restore: RestoreControl;
   backups: BackupSource;
+  releases: ReleaseUploads;
   /** Absent for a single coordinator. */
   cluster?: ClusterPort;
   /** Absent if this is the only coordinator. */

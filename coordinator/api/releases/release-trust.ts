@@ -53,6 +53,19 @@ export async function writeTrust(path: string, trust: ReleaseTrust): Promise<voi
   await writePrivateFile(path, `${JSON.stringify(trust, undefined, 2)}\n`);
 }
 
+/** A change of the trust: another key, or another floor. The floor 0.0.0 allows every version. */
+export type TrustChange = { key: string } | { floor: string };
+
+/** Returns the trust after a change. Throws `ReleaseError` for an invalid key or version. */
+export function changedTrust(before: ReleaseTrust, change: TrustChange): ReleaseTrust {
+  if ('key' in change) return { ...before, key: pemOf(releaseKey(change.key)) };
+  if (!isReleaseVersion(change.floor)) {
+    throw new ReleaseError(`${change.floor} is not a version of the form 1.2.3 or 1.2.3-rc.1`);
+  }
+  const { floor: _, ...others } = before;
+  return change.floor === '0.0.0' ? others : { ...others, floor: change.floor };
+}
+
 /** Parses an Ed25519 public key in PEM. Throws `ReleaseError` for anything else, private keys included. */
 export function releaseKey(pem: string): KeyObject {
   if (!pem.trimStart().startsWith('-----BEGIN PUBLIC KEY-----')) {

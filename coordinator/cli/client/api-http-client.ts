@@ -20,9 +20,9 @@ export interface ApiClient {
   /** The certificates in PEM that prove the server. Undefined: those of the system. */
   readonly certificateAuthority: string | undefined;
   /**
-   * Sends a JSON body (a merge patch for PATCH) and returns the JSON response. Prints `Warning:` headers to standard
-   * error, like kubectl. Throws `ApiError` if the API refuses, and `ExitError` if it is unreachable or is no Kubernetes
-   * API.
+   * Sends a JSON body (a merge patch for PATCH), or bytes as they are, and returns the JSON response. Prints `Warning:`
+   * headers to standard error, like kubectl. Throws `ApiError` if the API refuses, and `ExitError` if it is unreachable
+   * or is no Kubernetes API.
    */
   request<T>(method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE', path: string, body?: unknown): Promise<T>;
   /** Sends a POST without a body and gives the response to `save`. Throws like `request`, and what `save` throws. */
@@ -47,11 +47,7 @@ export function createApiClient({ agent, headers: proof, ...about }: ApiClientDe
   // The server in a kubeconfig may include a path.
   const base = server.replace(/\/+$/, '');
   const sent = (method: string, path: string, body?: unknown): Promise<IncomingMessage> =>
-    send(
-      new URL(base + path),
-      { agent, method, headers: method === 'PATCH' ? { ...headers, 'content-type': MERGE_PATCH } : headers },
-      body,
-    );
+    send(new URL(base + path), { agent, method, headers: { ...headers, ...typeOf(method, body) } }, body);
   const unreachable = (error: Error): never => {
     const why = `${server} (${origin}) does not respond: ${error.message}`;
     throw new ExitError(
@@ -82,6 +78,11 @@ export function createApiClient({ agent, headers: proof, ...about }: ApiClientDe
       throw refusalOf(await receiveText(response).catch(unreachable));
     },
   };
+}
+
+function typeOf(method: string, body: unknown): { 'content-type'?: string } {
+  if (body instanceof Uint8Array) return { 'content-type': 'application/octet-stream' };
+  return method === 'PATCH' ? { 'content-type': MERGE_PATCH } : {};
 }
 
 interface ReceivedText {
@@ -130,9 +131,9 @@ export function limitHandshakeTime(socket: TLSSocket): TLSSocket {
 
 /** Resolves with the head of the response. */
 function send(url: URL, { headers, ...options }: CallOptions, body: unknown): Promise<IncomingMessage> {
-  const json = body === undefined ? undefined : JSON.stringify(body);
+  const bytes = body === undefined || body instanceof Uint8Array ? body : Buffer.from(JSON.stringify(body));
   // Node does not set the length of a DELETE's body. Without it the server would parse the body as the next request.
-  const length = json === undefined ? {} : { 'content-length': Buffer.byteLength(json) };
+  const length = bytes === undefined ? {} : { 'content-length': bytes.length };
   return new Promise((resolve, reject) => {
     const outgoing = request(url, { ...options, headers: { ...headers, ...length } }, (incoming) => {
       for (const warning of warningTexts(incoming.headersDistinct.warning))
@@ -141,7 +142,7 @@ function send(url: URL, { headers, ...options }: CallOptions, body: unknown): Pr
     });
     outgoing.on('socket', (socket) => limitConnect(socket as TLSSocket));
     outgoing.on('error', reject);
-    outgoing.end(json);
+    outgoing.end(bytes);
   });
 }
 

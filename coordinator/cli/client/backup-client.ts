@@ -3,8 +3,8 @@ import { open, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { FLEET_GROUP } from '../../../shared/kube/objects/meta.js';
 import { EXIT_CODES, ExitError } from '../../../shared/process/exit-error.js';
+import { syncDirectory } from '../../../shared/process/files/private-file.js';
 import { BACKUP_REVISION_HEADER } from '../../api/fleet/backup-resource.js';
-import { syncDirectory } from '../../store/backup/backup-archive.js';
 import type { ApiClient } from './api-client.js';
 
 /**

@@ -4,13 +4,12 @@ import { existsSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { printLine } from '../../../shared/process/output/terminal-output.js';
-import { defaultDataDir } from '../../coordinator-settings.js';
 import { withExitErrors } from '../../exit-errors.js';
 import { BACKUPS_DIRECTORY, backupName, takeBackup } from '../../store/backup/take-backup.js';
-import { DATABASE_FILE } from '../../store/data-files.js';
 import { connect } from '../client/api-client.js';
 import { downloadBackup } from '../client/backup-client.js';
 import { addContextOptions, type KubeconfigOptions } from '../client/kubeconfig-choice.js';
+import { localData } from '../client/local-data.js';
 
 interface BackupOptions extends KubeconfigOptions {
   to?: string;
@@ -48,14 +47,6 @@ async function backup(options: BackupOptions): Promise<void> {
   printLine(
     `${path}: ${about}. It contains the keys of the fleet: protect it like the coordinator's machine.`,
   );
-}
-
-/** Returns the data directory to read. Undefined: the coordinator of the kubeconfig sends the backup. */
-function localData({ data, kubeconfig, context }: BackupOptions): string | undefined {
-  if (data !== undefined) return data;
-  if (kubeconfig !== undefined || context !== undefined) return undefined;
-  const own = defaultDataDir();
-  return existsSync(join(own, DATABASE_FILE)) ? own : undefined;
 }
 
 async function written(data: string, to: string | undefined, now: number): Promise<WrittenBackup> {

@@ -2,53 +2,91 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
+import { ApiError } from '../../../shared/kube/objects/api-status.js';
 import { EXIT_CODES, ExitError } from '../../../shared/process/exit-error.js';
 import { makePrivateDirectory } from '../../../shared/process/files/private-file.js';
 import { printLine } from '../../../shared/process/output/terminal-output.js';
 import { compareVersions, isReleaseVersion, VERSION } from '../../../shared/process/release-version.js';
-import { fingerprint, pemOf, readTrust, releaseKey, writeTrust } from '../../api/releases/release-trust.js';
+import { RELEASE_TRUST_PATH, type ReleaseTrustDocument } from '../../api/releases/release-resources.js';
+import {
+  changedTrust,
+  fingerprint,
+  pemOf,
+  readTrust,
+  releaseKey,
+  type TrustChange,
+  writeTrust,
+} from '../../api/releases/release-trust.js';
 import { ReleaseError } from '../../api/releases/signed-sums.js';
 import { asOwnerOf, releasePaths } from '../../coordinator-data-dir.js';
-import { defaultDataDir } from '../../coordinator-settings.js';
-import { addRelease, checkRelease } from '../releases/add-release.js';
+import { connect } from '../client/api-client.js';
+import { addContextOptions, type KubeconfigOptions } from '../client/kubeconfig-choice.js';
+import { localData } from '../client/local-data.js';
+import { type AddedRelease, addRelease, checkRelease } from '../releases/add-release.js';
+import { sendRelease } from '../releases/send-release.js';
 import { terminalProgress } from '../terminal/terminal-progress.js';
-
-interface DataOption {
-  data: string;
-}
 
 export function releaseCommand(program: Command): void {
   const release = program.command('release').description('manage the agent versions that hosts can install');
-  const data = ['--data <DIR>', "the coordinator's data directory", defaultDataDir()] as const;
-  release
-    .command('add')
+  addPlaceOptions(release.command('add'))
     .argument('<DIR>', 'folder created by npm run release')
-    .option(...data)
     .description('verify a release and let hosts install it')
-    .action((folder: string, options: DataOption) => addReleaseFolder(folder, options.data));
-  release
-    .command('trust')
+    .action(add);
+  addPlaceOptions(release.command('trust'))
     .argument('<FILE>', 'release.pub of the new key')
-    .option(...data)
     .description('accept only releases signed by this key from now on')
     .action(trust);
-  release
-    .command('floor')
+  addPlaceOptions(release.command('floor'))
     .argument('[VERSION]', 'oldest allowed version; 0.0.0 allows every version')
-    .option(...data)
     .description('show or set the oldest agent version that hosts may install or run')
     .action(floor);
 }
 
+function addPlaceOptions(command: Command): Command {
+  return addContextOptions(
+    command.option(
+      '--data <DIR>',
+      "the coordinator's data directory (default that of this machine; without one, the coordinator of the kubeconfig does the work)",
+    ),
+  );
+}
+
+async function add(folder: string, options: KubeconfigOptions): Promise<void> {
+  const data = localData(options);
+  if (data !== undefined) return addReleaseFolder(folder, data);
+  const api = connect(options);
+  const text = `verifying the release in ${folder} and sending it to ${api.server}`;
+  await announceAdded(folder, text, (signal, show) =>
+    sendRelease(api, folder, {
+      signal,
+      onProgress: (sent, all) => show(`${inMb(sent)} of ${inMb(all)} MB sent`),
+    }),
+  );
+}
+
+function inMb(bytes: number): string {
+  return (bytes / 1e6).toFixed(1);
+}
+
 /** Adds a release and prints the result. Throws `ExitError`; nothing was changed then. */
-export async function addReleaseFolder(folder: string, dataDir: string): Promise<void> {
+export function addReleaseFolder(folder: string, dataDir: string): Promise<void> {
+  return announceAdded(folder, `verifying and copying the release in ${folder}`, (signal) =>
+    addRelease(folder, dataDir, signal),
+  );
+}
+
+async function announceAdded(
+  folder: string,
+  step: string,
+  work: (signal: AbortSignal, show: (text: string) => void) => Promise<AddedRelease>,
+): Promise<void> {
   const interruption = new AbortController();
   const abort = (): void => interruption.abort();
   process.once('SIGINT', abort).once('SIGTERM', abort);
   const progress = terminalProgress();
   try {
-    const added = await progress.step(`verifying and copying the release in ${folder}`, () =>
-      forOperator(folder, () => addRelease(folder, dataDir, interruption.signal)),
+    const added = await progress.step(step, (show) =>
+      forOperator(folder, () => work(interruption.signal, show)),
     );
     if (added.isFirstKey) {
       progress.print(`From now on this coordinator accepts only releases signed by the key ${added.key}.`);
@@ -64,14 +102,10 @@ export function requireRelease(folder: string, dataDir: string): Promise<void> {
   return forOperator(folder, () => checkRelease(folder, dataDir));
 }
 
-async function trust(file: string, { data }: DataOption): Promise<void> {
+async function trust(file: string, options: KubeconfigOptions): Promise<void> {
   await forOperator(file, async () => {
     const key = releaseKey(readText(file));
-    makePrivateDirectory(data);
-    await asOwnerOf(data, async () => {
-      const { trustFile } = releasePaths(data);
-      await writeTrust(trustFile, { ...(await readTrust(trustFile)), key: pemOf(key) });
-    });
+    await changeTrust(options, { key: pemOf(key) });
     printLine(`This coordinator accepts only releases signed by the key ${fingerprint(key)} from now on.`);
     printLine('Releases signed by another key are no longer served: sign them again and add them.');
     printLine(
@@ -80,27 +114,40 @@ async function trust(file: string, { data }: DataOption): Promise<void> {
   });
 }
 
-async function floor(version: string | undefined, { data }: DataOption): Promise<void> {
-  await forOperator(data, async () => {
-    const { trustFile } = releasePaths(data);
-    if (version === undefined) {
-      const { floor: present } = await readTrust(trustFile);
-      return printLine(present ?? 'Every version is allowed.');
-    }
+async function floor(version: string | undefined, options: KubeconfigOptions): Promise<void> {
+  await forOperator('the floor', async () => {
+    if (version === undefined) return printLine((await readFloor(options)) ?? 'Every version is allowed.');
     if (!isReleaseVersion(version)) {
       throw new ExitError(EXIT_CODES.usage, `${version} is not a version of the form 1.2.3 or 1.2.3-rc.1.`);
     }
-    makePrivateDirectory(data);
-    await asOwnerOf(data, async () => {
-      const { floor: _, ...others } = await readTrust(trustFile);
-      await writeTrust(trustFile, version === '0.0.0' ? others : { ...others, floor: version });
-    });
+    const isHere = await changeTrust(options, { floor: version });
     if (version === '0.0.0') return printLine('Every version is allowed.');
     printLine(`Hosts cannot install agents older than ${version}. Hosts that already run one keep it.`);
-    if (compareVersions(VERSION, version) < 0) {
+    if (isHere && compareVersions(VERSION, version) < 0) {
       printLine(`install.sh installs version ${VERSION} on new hosts, so it is refused now.`);
     }
   });
+}
+
+async function readFloor(options: KubeconfigOptions): Promise<string | undefined> {
+  const data = localData(options);
+  if (data !== undefined) return (await readTrust(releasePaths(data).trustFile)).floor;
+  return (await connect(options).request<ReleaseTrustDocument>('GET', RELEASE_TRUST_PATH)).floor;
+}
+
+/** Returns true if it changed the data directory of this machine, whose coordinator has the version of this program. */
+async function changeTrust(options: KubeconfigOptions, change: TrustChange): Promise<boolean> {
+  const data = localData(options);
+  if (data === undefined) {
+    await connect(options).request('POST', RELEASE_TRUST_PATH, change);
+    return false;
+  }
+  makePrivateDirectory(data);
+  await asOwnerOf(data, async () => {
+    const { trustFile } = releasePaths(data);
+    await writeTrust(trustFile, changedTrust(await readTrust(trustFile), change));
+  });
+  return true;
 }
 
 function readText(path: string): string {
@@ -117,10 +164,11 @@ async function forOperator<T>(what: string, work: () => Promise<T>): Promise<T> 
     return await work();
   } catch (error) {
     if (error instanceof ReleaseError) {
-      throw new ExitError(
-        EXIT_CODES.refused,
-        `${join(what)} is refused: ${error.message}. Nothing was changed.`,
-      );
+      throw refusal(what, error.message);
+    }
+    // What the coordinator found wrong in the release. Other refusals are printed like those of all requests.
+    if (error instanceof ApiError && error.reason === 'BadRequest') {
+      throw refusal(what, error.message);
     }
     if (error instanceof Error && error.name === 'AbortError') {
       throw new ExitError(EXIT_CODES.refused, 'Interrupted: nothing was added.');
@@ -130,4 +178,8 @@ async function forOperator<T>(what: string, work: () => Promise<T>): Promise<T> 
     }
     throw error;
   }
+}
+
+function refusal(what: string, why: string): ExitError {
+  return new ExitError(EXIT_CODES.refused, `${join(what)} is refused: ${why}. Nothing was changed.`);
 }

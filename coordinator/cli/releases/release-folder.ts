@@ -2,20 +2,13 @@
 import { constants } from 'node:fs';
 import { type FileHandle, open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { KEY_FILE, MAX_FILE_BYTES, type ReleaseList } from '../../api/releases/accepted-list.js';
 import { ReleaseError, SIGNATURE_FILE, SUMS_FILE } from '../../api/releases/signed-sums.js';
 
-/** The public key in the folder. Used only for the first release of a coordinator. */
-export const KEY_FILE = 'release.pub';
 const MAX_ENTRIES = 64;
 const MAX_TEXT_BYTES = 65_536;
-/** An unpacked agent has 110 MB. */
-const MAX_FILE_BYTES = 512 * 2 ** 20;
 
-export interface ReleaseFolder {
-  sums: string;
-  signature: string;
-  /** PEM; absent without the file. */
-  key?: string;
+export interface ReleaseFolder extends ReleaseList {
   /** All other files by name, open for reading. */
   files: ReadonlyMap<string, FileHandle>;
   close(): Promise<void>;

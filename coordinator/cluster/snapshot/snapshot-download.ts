@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { SNAPSHOT_HASH_HEADER, SNAPSHOT_PATH } from '../../../shared/link/messages/link-limits.js';
-import { syncDirectory } from '../../store/backup/backup-archive.js';
+import { syncDirectory } from '../../../shared/process/files/private-file.js';
 import { DATABASE_FILE } from '../../store/data-files.js';
 import type { LogPosition } from '../../store/replica/log-operation.js';
 import { readLogPosition } from '../../store/replica/log-position.js';

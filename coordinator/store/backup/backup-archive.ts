@@ -1,14 +1,14 @@
 /** The file format of a backup: a gzipped tar. Its first entry, the manifest, lists the files with checksums. */
 import { createHash } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
-import { open, rename, rm, stat } from 'node:fs/promises';
+import { rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
 import { extract, type Header, type Pack, pack } from 'tar-stream';
-import { makePrivateDirectory } from '../../../shared/process/files/private-file.js';
+import { makePrivateDirectory, syncDirectory } from '../../../shared/process/files/private-file.js';
 import { DATABASE_FILE } from '../data-files.js';
 import { StoreError, toStoreError } from '../store-error.js';
 
@@ -85,16 +85,6 @@ export async function packBackup(
   await rename(temporary, path);
   await syncDirectory(dirname(path));
   return manifest;
-}
-
-/** Makes renames in a directory durable. */
-export async function syncDirectory(path: string): Promise<void> {
-  const directory = await open(path, 'r');
-  try {
-    await directory.sync();
-  } finally {
-    await directory.close();
-  }
 }
 
 /**

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { lchown, mkdir, readdir, rename, rm, rmdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { trackNewFolders } from '../../../shared/process/files/new-file-cleanup.js';
-import { makePrivateDirectory } from '../../../shared/process/files/private-file.js';
+import { makePrivateDirectory, syncDirectory } from '../../../shared/process/files/private-file.js';
 import {
   acquireDataLock,
   DATABASE_FILE,
@@ -15,7 +15,7 @@ import { clearLogPosition } from '../replica/log-position.js';
 import { type NameEpoch, readIdentity, startEpoch } from '../sqlite/sqlite-identity.js';
 import { openDatabase, prepareSchema } from '../sqlite/sqlite-schema.js';
 import { StoreError, toStoreError } from '../store-error.js';
-import { type BackupManifest, syncDirectory, unpackBackup } from './backup-archive.js';
+import { type BackupManifest, unpackBackup } from './backup-archive.js';
 
 /**
  * The files that a backup replaces. The database is last: once it is in place, the restore is complete. The files of a

@@ -25,6 +25,9 @@ const READS = [
   `GET /api/v1/namespaces/default/events`,
   `GET /api/v1/namespaces/kube-system/secrets`,
   `POST ${FLEET}/backups`,
+  `POST ${FLEET}/releases`,
+  `GET ${FLEET}/releasetrust`,
+  `POST ${FLEET}/releasetrust`,
   `POST ${FLEET}/plan`,
   `POST ${FLEET}/hosteffects`,
 ] as const;

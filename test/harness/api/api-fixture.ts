@@ -30,6 +30,7 @@ import type {
   RestoreControl,
   ServiceExplainer,
 } from '../../../coordinator/api/ports.js';
+import { ReleaseUploads } from '../../../coordinator/api/releases/release-uploads.js';
 import type { LeaderDoor } from '../../../coordinator/cluster/front-door/front-door.js';
 import type { Informers } from '../../../coordinator/informers/informer.js';
 import { ALL_KINDS, daemonSetKind, serviceKind } from '../../../coordinator/kinds/index.js';
@@ -96,6 +97,7 @@ const NO_ROLES = {
 
 /** Fails the test, because this API has no fleet. */
 const unasked = async () => assert.fail('not served here');
+const NO_RELEASES = { directory: '/nonexistent', trustFile: '/nonexistent' };
 const NO_EFFECTS = { effectOf: unasked };
 const NO_CALENDARS = { calendarOf: unasked };
 const NO_JOBS = { hostsOf: unasked, preview: unasked, jobsOn: () => assert.fail('not served here') };
@@ -217,13 +219,14 @@ export async function startTestApi(
     joinFacts: unasked,
     restore: NOT_RESTORED,
     backups: { take: unasked },
+    releases: new ReleaseUploads(NO_RELEASES, { clock: systemClock, log }),
     clock: systemClock,
     log,
     settings: DEFAULT_API_SETTINGS,
     tls: { ...pki.serving, clientAuthorities: pki.ca.cert },
     identities: await testIdentities(registry),
     agentLink: NO_AGENTS,
-    agentFiles: new AgentFiles({ directory: '/nonexistent', trustFile: '/nonexistent' }, '0.0.0'),
+    agentFiles: new AgentFiles(NO_RELEASES, '0.0.0'),
     version: '0.0.0',
     ...(door ? { forwarding: door.forwarding } : {}),
     ...change,

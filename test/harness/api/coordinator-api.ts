@@ -52,10 +52,10 @@ export class CoordinatorApi {
     this.#headers = user.token ? { authorization: `Bearer ${user.token}` } : {};
   }
 
-  /** Sends one request. A rejection is returned as a response. */
+  /** Sends one request; bytes are sent as they are. A rejection is returned as a response. */
   send(method: string, path: string, body?: unknown, contentType = 'application/json'): Promise<ApiAnswer> {
     return new Promise((resolve, reject) => {
-      const text = body === undefined ? undefined : JSON.stringify(body);
+      const text = body === undefined || Buffer.isBuffer(body) ? body : JSON.stringify(body);
       // Node sends the body of a DELETE without a length.
       const length = text === undefined ? {} : { 'content-length': Buffer.byteLength(text) };
       const headers = { ...this.#headers, 'content-type': contentType, ...length };

@@ -86,6 +86,8 @@ const ROWS: [root: string, resource: string, namespaced: boolean, subresources?:
   ['/apis/fleet.everynode.dev/v1', 'hosteffects', CLUSTER],
   ['/apis/fleet.everynode.dev/v1', 'joinaddress', CLUSTER],
   ['/apis/fleet.everynode.dev/v1', 'plan', CLUSTER],
+  ['/apis/fleet.everynode.dev/v1', 'releases', CLUSTER],
+  ['/apis/fleet.everynode.dev/v1', 'releasetrust', CLUSTER],
   ['/apis/fleet.everynode.dev/v1', 'restore', CLUSTER],
   ['/apis/fleet.everynode.dev/v1', 'daemonsets', NAMESPACED, 'why'],
 ];

@@ -94,6 +94,31 @@ describe('a confidential value is not recorded', () => {
       main({ env: [{ name: 'DB_PASSWORD', value: WORD }] }),
     ],
     ['a shell command', main({}), main({ command: ['sh', '-c', `app --password ${WORD}`] })],
+    ['a password that is attached to -p', main({}), main({ args: ['mysql', '-u', 'root', `-p${WORD}`] })],
+    ['a quoted password after -p', main({}), main({ command: ['sh', '-c', `mysql -p'${WORD}' shop`] })],
+    ['a password of digits and letters', main({}), main({ args: [`-p8080${WORD}`] })],
+    ['a password after -p= in a script', { data: {} }, { data: { 'run.sh': `a\nmysqldump -p=${WORD} b\n` } }],
+    ['a password in the item after -p', main({}), main({ args: ['-p', WORD] })],
+    ['a password that begins like an option', main({}), main({ args: [`-portal${WORD}`] })],
+    ['a user with a password', main({}), main({ args: ['curl', '-u', `ann:${WORD}`] })],
+    ['a user with a password in a script', { data: {} }, { data: { a: `curl -uann:${WORD} https://x` } }],
+    ['a long option of a user', main({}), main({ command: ['sh', '-c', `curl --user ann:${WORD}`] })],
+    [
+      'the start of a text with a word behind 4 KiB',
+      { data: {} },
+      { data: { a: `value ${WORD} ${'x'.repeat(6_000)} is the password` } },
+    ],
+    ['a text that is too long for a search', { data: {} }, { data: { a: `${WORD} ${'x'.repeat(20_000)}` } }],
+    [
+      'a field behind a megabyte of others',
+      { spec: { a: 1 } },
+      { spec: { a: Array.from({ length: 3_000 }, () => 'x'.repeat(400)), b: `password ${WORD}` } },
+    ],
+    [
+      'a list of more than a megabyte',
+      { spec: {} },
+      { spec: { a: Array(3_000).fill(`${WORD} ${'x'.repeat(400)}`) } },
+    ],
     ['a block of YAML', { data: {} }, { data: { 'a.yaml': `db:\n  password: |\n    ${WORD}\n` } }],
     ['a password with spaces', { data: {} }, { data: { a: `password: correct horse ${WORD}` } }],
     ['a password with a comma', { data: {} }, { data: { a: `password=a,${WORD}` } }],
@@ -220,6 +245,21 @@ describe('ordinary values are recorded', () => {
     { automountServiceAccountToken: false, serviceAccountName: 'token-robot' },
     { image: 'registry.example:5000/auth/till:1@sha256:abc' },
     { args: ['--log-level=debug', '--listen=:8080', 'git@example.com:a/b'] },
+    { args: ['-p', '8080:80', '-p127.0.0.1:53:53/udp', '-p', '22', '-port=80', '-path', '/x', '-print0'] },
+    {
+      args: [
+        'mkdir',
+        '-p',
+        '/var/lib/x',
+        '-u',
+        '1000:1000',
+        '-p$PORT',
+        '-pidfile=/run/x',
+        '-pr',
+        '-url=http://x',
+      ],
+    },
+    { command: ['sh', '-c', 'cp -pr /a /b && mkdir -p /c && curl -u ann https://x && nmap -p80,443 x'] },
     { volumeMounts: [{ name: 'token', mountPath: '/var/run/secrets/x' }] },
     { updateStrategy: { rollingUpdate: { maxUnavailable: '10%' } } },
   ]) {
@@ -242,6 +282,20 @@ test('a text that looks like a thousand names costs no time', () => {
   changes({}, { data });
   const ms = Number(process.hrtime.bigint() - start) / 1e6;
   assert.ok(ms < 1_000, `${ms} ms`);
+});
+
+test('many long texts cost little time, whatever they contain', () => {
+  const texts = ['aB', 'passwor ', '-u -p ', 'basic abc ', 'u: @'].map((unit) =>
+    unit.repeat(16_000 / unit.length),
+  );
+  const data = Object.fromEntries(
+    Array.from({ length: 200 }, (_, at) => [`k${at}`, texts[at % texts.length]]),
+  );
+  const start = process.hrtime.bigint();
+  const made = changes({ data: {} }, { data });
+  const ms = Number(process.hrtime.bigint() - start) / 1e6;
+  assert.ok(ms < 2_000, `${ms} ms`);
+  assert.equal((made?.fields.length ?? 0) + (made?.omitted ?? 0), 200);
 });
 
 test('the entry of a large object is bounded, and counts what it lacks', () => {
