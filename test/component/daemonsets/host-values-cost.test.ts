@@ -91,6 +91,21 @@ for (const patch of PATCHES)
     });
   });
 
+test('a replaced object shares the values of hosts that did not change', async () => {
+  await withValues(async (fleet) => {
+    const before = (await fleet.registry.get(hostValuesKind, REF)).object();
+    const body = JSON.parse(JSON.stringify(before)) as HostValues;
+    body.spec.hosts = { ...body.spec.hosts, n2: { store: 'new' } };
+    const after = (await fleet.registry.update(hostValuesKind, REF, body, WRITER)).object();
+    const changed = Object.keys(before.spec.hosts ?? {}).filter(
+      (host) => after.spec.hosts?.[host] !== before.spec.hosts?.[host],
+    );
+    assert.deepEqual(changed, ['n2']);
+    assert.equal(before.spec.hosts?.n2?.store, '1');
+    await untilShown(fleet, 'new');
+  });
+});
+
 test('a rejected patch leaves the stored object as it was', async () => {
   await withValues(async (fleet) => {
     const before = (await fleet.registry.get(hostValuesKind, REF)).object();
