@@ -84,6 +84,11 @@ export interface Kind<T extends KubeObject = KubeObject> {
   prepareForUpdate(next: T, current: T, context: WriteContext): void;
   /** The prepare functions write the status, and no client can. A writer of the object then does not own the status. */
   hasOwnStatus?: true;
+  /**
+   * No function of the kind changes a part of the spec in place. A patched object then shares its unchanged parts with
+   * the stored one. Without this a change of one key of thousands would copy, check and compare all of them.
+   */
+  sharesUnchangedParts?: true;
   /** Returns the object without what can be left out to make it smaller by `excess` bytes: the store would refuse it. */
   shrink?(object: T, excess: number): T;
   /** Like `prepareForUpdate` for `/status`: reverts everything but status. Absent: the kind has no status. */

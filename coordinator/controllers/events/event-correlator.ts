@@ -42,7 +42,10 @@ interface Similar {
   combined?: KubeEvent;
 }
 
-/** Events of one component about one object. Arrays are enough, because nearly all have one or two items. */
+/**
+ * Events of one component about one object. Arrays are enough, because nearly all have one or two items. The first
+ * item makes an array of its own: a `push` to an empty array reserves room for 17 items.
+ */
 interface Subject {
   tokens: number;
   filledAt: number;
@@ -108,26 +111,27 @@ function subjectOf({ component, about: { kind, namespace, name, uid, fieldPath }
   return `${component}/${kind}/${namespace}/${name}/${uid}/${fieldPath}`;
 }
 
-function similarOf({ reasons }: Subject, { type, reason }: Occurrence, now: number): Similar {
-  const known = reasons.find((similar) => similar.reason === reason && similar.type === type);
+function similarOf(subject: Subject, { type, reason }: Occurrence, now: number): Similar {
+  const known = subject.reasons.find((similar) => similar.reason === reason && similar.type === type);
   if (known) return known;
   const similar: Similar = { type, reason, messages: [], lastAt: now, events: [] };
-  reasons.push(similar);
+  subject.reasons.push(similar);
   return similar;
 }
 
 /** Replaces the earlier state of the Event, or appends it. */
 function remember(
   subject: Subject,
-  { events }: Similar,
+  similar: Similar,
   earlier: KubeEvent | undefined,
   event: KubeEvent,
 ): void {
   if (earlier !== undefined) {
-    events[events.indexOf(earlier)] = event;
+    similar.events[similar.events.indexOf(earlier)] = event;
     return;
   }
-  if (events.push(event) > MAX_EVENTS_PER_REASON) events.shift();
+  if (similar.events.length === 0) similar.events = [event];
+  else if (similar.events.push(event) > MAX_EVENTS_PER_REASON) similar.events.shift();
   forgetOldest(subject);
 }
 
@@ -153,7 +157,8 @@ function isOneOfMany(similar: Similar, message: string, now: number): boolean {
   similar.lastAt = now;
   if (similar.messages.includes(message)) return false;
   if (similar.messages.length >= SIMILAR_LIMIT - 1) return true;
-  similar.messages.push(message);
+  if (similar.messages.length === 0) similar.messages = [message];
+  else similar.messages.push(message);
   return false;
 }
 

@@ -26,9 +26,13 @@ export function changedScope(
   return named.length > 0 ? { named } : undefined;
 }
 
-/** Compares key by key: a copy of each host's values would cost more than the rest of a change of one host. */
+/**
+ * Compares key by key: a copy of each host's values would cost more than the rest of a change of one host. Both objects
+ * share the values of hosts that a patch did not change.
+ */
 function changedHosts(before: Hosts, after: Hosts, keys: readonly string[], hasRank: boolean): string[] {
   const differs = (name: string) =>
+    (hasRank || before[name] !== after[name]) &&
     keys.some((key) => {
       const [one, other] = [valueOn(before, name, key), valueOn(after, name, key)];
       return one !== other || (hasRank && one !== undefined);

@@ -51,6 +51,7 @@ export const hostValuesKind: Kind<HostValues> = {
   nameRule: 'dnsSubdomain',
   setDefaults: () => undefined,
   hasOwnStatus: true,
+  sharesUnchangedParts: true,
   prepareForCreate: recordFirstSpec,
   prepareForUpdate: recordSpecChange,
   shrink: dropPastSpecs,

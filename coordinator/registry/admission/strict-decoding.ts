@@ -4,7 +4,7 @@ import { ApiError } from '../../../shared/kube/objects/api-status.js';
 import type { Kind } from '../../kinds/kind.js';
 import { checkFields } from '../../kinds/schema/check-fields.js';
 import { dropUnknownFields } from '../../kinds/schema/drop-unknown-fields.js';
-import type { JsonMap } from '../encoding/json-value.js';
+import { type JsonMap, unsharedParts } from '../encoding/json-value.js';
 import type { RepeatedKeys, WriteOptions } from '../registry-options.js';
 import { bodyTypeOf, undecodableText } from './typed-body.js';
 
@@ -37,14 +37,20 @@ function findingsOfText(repeated: RepeatedKeys | undefined): {
 
 /**
  * Drops unknown fields from `object`, like upstream's decoder. A value of the wrong type is a 400 in every mode. An
- * unknown or repeated field is a 400 with Strict, a warning with Warn, and ignored with Ignore.
+ * unknown or repeated field is a 400 with Strict, a warning with Warn, and ignored with Ignore. Parts that `object` shares
+ * with the stored object `current` are not checked again, unless the text repeats fields.
  */
-export function decodeStrictly(kind: Kind, object: JsonMap, options: WriteOptions): void {
+export function decodeStrictly(
+  kind: Kind,
+  object: JsonMap,
+  options: WriteOptions,
+  current: JsonMap = {},
+): void {
   const { fieldValidation, repeatedKeys, warn } = options;
   const repeated = repeatedKeys?.by === 'type' ? repeatedKeys.paths : undefined;
   const { strictFindings, typeErrors } = kind.decode
     ? kind.decode(object, repeated ?? new Set())
-    : checkFields(kind.schema, object, repeated);
+    : checkFields(kind.schema, repeated ? object : unsharedParts(object, current), repeated);
   const [typeError] = typeErrors;
   if (typeError !== undefined) throw new DecodingError(kind, typeError);
   const { errors, warnings } = findingsOfText(repeatedKeys);
@@ -53,5 +59,5 @@ export function decodeStrictly(kind: Kind, object: JsonMap, options: WriteOption
     throw new DecodingError(kind, `strict decoding error: ${all}`);
   }
   if (fieldValidation === 'Warn') for (const text of [...warnings, ...strictFindings]) warn?.(text);
-  if (!kind.decode) dropUnknownFields(kind.schema, object);
+  if (!kind.decode) dropUnknownFields(kind.schema, object, current);
 }

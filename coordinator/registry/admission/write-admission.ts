@@ -24,10 +24,18 @@ import type { WriteOptions } from '../registry-options.js';
 import { decodeStrictly } from './strict-decoding.js';
 import { placeAtName, placeInNamespace, readBody } from './typed-body.js';
 
-/** Reads a body as an object of the kind: checks it against the schema and sets defaults. Throws a 400. */
-export function readObject<T extends KubeObject>(kind: Kind<T>, body: unknown, options: WriteOptions): T {
+/**
+ * Reads a body as an object of the kind: checks it against the schema and sets defaults. Parts that it shares with
+ * `current` were checked when they were stored. Throws a 400.
+ */
+export function readObject<T extends KubeObject>(
+  kind: Kind<T>,
+  body: unknown,
+  options: WriteOptions,
+  current?: T,
+): T {
   const map = readBody(kind, body);
-  if (options.fieldValidation) decodeStrictly(kind, map, options);
+  if (options.fieldValidation) decodeStrictly(kind, map, options, { ...current });
   const object = map as unknown as T;
   kind.setDefaults(object);
   if (isPod(object)) addDefaultTolerations(object);
@@ -146,7 +154,7 @@ export function admitUpdate<T extends KubeObject>(
   { ref, body, current, now }: Replacement<T>,
   options: WriteOptions,
 ): T {
-  const next = readObject(kind, body, options);
+  const next = readObject(kind, body, options, current);
   placeInNamespace(kind, next, ref.namespace);
   placeAtName(next, ref);
   checkIdentity(kind, next.metadata, current.metadata);

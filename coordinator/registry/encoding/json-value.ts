@@ -21,6 +21,44 @@ export function copyJson(value: unknown): unknown {
   return copy;
 }
 
+/**
+ * Returns a copy that shares with `known` each part that both have. A list that differs is copied as a whole. After a
+ * change of one of thousands of keys, comparisons then skip what is shared.
+ */
+export function sharingCopy(value: unknown, known: unknown): unknown {
+  if (value === known) return known;
+  if (isJsonMap(value) && isJsonMap(known)) return sharingMap(value, known);
+  return Array.isArray(value) && sameJson(value, known) ? known : copyJson(value);
+}
+
+function sharingMap(value: JsonMap, known: JsonMap): JsonMap {
+  const copy = { ...value };
+  let different = 0;
+  for (const key of Object.keys(value)) {
+    const old = ownMember(known, key);
+    const member = sharingCopy(value[key], old);
+    if (member === undefined) delete copy[key];
+    else if (member !== value[key]) setOwn(copy, key, member);
+    if (member !== old) different += 1;
+  }
+  return different === 0 && Object.keys(copy).length === Object.keys(known).length ? known : copy;
+}
+
+/** Returns the parts of `value` that `known` does not share. */
+export function unsharedParts(value: JsonMap, known: JsonMap): JsonMap {
+  const parts: JsonMap = {};
+  for (const key of Object.keys(value)) {
+    const [member, old] = [value[key], ownMember(known, key)];
+    if (member !== old)
+      setOwn(parts, key, isJsonMap(member) && isJsonMap(old) ? unsharedParts(member, old) : member);
+  }
+  return parts;
+}
+
+function ownMember(map: JsonMap, key: string): unknown {
+  return Object.hasOwn(map, key) ? map[key] : undefined;
+}
+
 /** Deep equality of JSON trees. The order of members does not matter, and `undefined` equals absence. */
 export function sameJson(left: unknown, right: unknown): boolean {
   if (left === right) return true;

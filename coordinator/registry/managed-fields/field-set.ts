@@ -7,7 +7,14 @@
 export interface FieldSet {
   /** True if the path that leads to this node is in the set. */
   readonly isMember: boolean;
-  readonly children: ReadonlyMap<string, FieldSet>;
+  readonly children: Branches;
+}
+
+/** A map, or a stored form that is decoded branch by branch. Returns the same branch each time. */
+export interface Branches extends Iterable<[string, FieldSet]> {
+  readonly size: number;
+  get(element: string): FieldSet | undefined;
+  keys(): Iterable<string>;
 }
 
 export const EMPTY_SET: FieldSet = { isMember: false, children: new Map() };

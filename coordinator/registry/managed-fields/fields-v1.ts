@@ -2,7 +2,7 @@
 
 import { setOwn } from '../../../shared/kube/objects/merge-patch.js';
 import { isJsonMap, type JsonMap } from '../encoding/json-value.js';
-import { EMPTY_SET, type FieldSet, fieldSet, MEMBER, sortedBranches } from './field-set.js';
+import { type Branches, EMPTY_SET, type FieldSet, fieldSet, MEMBER, sortedBranches } from './field-set.js';
 import { readElement } from './path-element.js';
 
 /** The key for the parent path itself, in a map that also lists its children. */
@@ -47,11 +47,11 @@ function decodeBranch(json: JsonMap): FieldSet | undefined {
 }
 
 /**
- * A set in its stored form, decoded one level at a time and encoded again without work. Otherwise a write of one field
- * of an object with thousands of fields would decode and encode all of them.
+ * A set in its stored form. Only branches that are asked for are decoded, and unchanged branches are encoded again without
+ * work. Otherwise a write of one field of an object with thousands of fields would decode and encode all of them.
  */
 class StoredFieldSet implements FieldSet {
-  #children: ReadonlyMap<string, FieldSet> | undefined;
+  #children: Branches | undefined;
 
   /** `json` is not empty, and is never changed. */
   constructor(readonly json: JsonMap) {}
@@ -60,13 +60,38 @@ class StoredFieldSet implements FieldSet {
     return Object.hasOwn(this.json, SELF);
   }
 
-  get children(): ReadonlyMap<string, FieldSet> {
-    this.#children ??= new Map(
-      Object.entries(this.json).flatMap(([element, branch]): [string, FieldSet][] =>
-        element === SELF ? [] : [[element, storedBranch(branch as JsonMap)]],
-      ),
-    );
+  get children(): Branches {
+    this.#children ??= new StoredBranches(this.json);
     return this.#children;
+  }
+}
+
+class StoredBranches implements Branches {
+  readonly #json: JsonMap;
+  readonly #decoded = new Map<string, FieldSet>();
+
+  constructor(json: JsonMap) {
+    this.#json = json;
+  }
+
+  get size(): number {
+    return Object.keys(this.#json).length - (Object.hasOwn(this.#json, SELF) ? 1 : 0);
+  }
+
+  keys(): string[] {
+    return Object.keys(this.#json).filter((element) => element !== SELF);
+  }
+
+  get(element: string): FieldSet | undefined {
+    const known = this.#decoded.get(element);
+    if (known || element === SELF || !Object.hasOwn(this.#json, element)) return known;
+    const branch = storedBranch(this.#json[element] as JsonMap);
+    this.#decoded.set(element, branch);
+    return branch;
+  }
+
+  *[Symbol.iterator](): Generator<[string, FieldSet]> {
+    for (const element of this.keys()) yield [element, this.get(element) ?? EMPTY_SET];
   }
 }
 

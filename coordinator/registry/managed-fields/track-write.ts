@@ -41,9 +41,13 @@ export function managersAfterUpdate(
   const taken = writtenFields(changes);
   const lost = union(taken, changes.removed);
   if (isEmptySet(lost)) return managers;
-  const others = mapFields(managers, ({ fields }) => difference(fields, lost));
+  const key = managerKey(writer);
+  // The writer keeps what it takes: taking it away first would rebuild the set of each map above a changed field.
+  const others = mapFields(managers, (manager) =>
+    difference(manager.fields, managerKey(manager) === key ? changes.removed : lost),
+  );
   if (isEmptySet(taken)) return others;
-  const own = others.get(managerKey(writer))?.fields ?? EMPTY_SET;
+  const own = others.get(key)?.fields ?? EMPTY_SET;
   return capUpdaters(withManager(others, { ...writer, fields: union(own, taken) }));
 }
 

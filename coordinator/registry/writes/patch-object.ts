@@ -15,6 +15,7 @@ import { applyStrategicMergePatch, PatchFormatError } from '../patch/strategic-m
 import type { ObjectRecord, RegistryDeps } from '../registry.js';
 import type { Patch, WriteOptions } from '../registry-options.js';
 import { writeOptimistically } from './optimistic-write.js';
+import { ownCopy } from './own-copy.js';
 import { markUpdate } from './update-object.js';
 
 /** Maximum characters of a patch in an error message. */
@@ -37,7 +38,12 @@ export async function patch<T extends KubeObject>(
   const decide = (record: ObjectRecord<T>) => {
     const current = record.object();
     const patched = applyPatch(kind, Object.fromEntries(Object.entries(current)), change);
-    const replacement = { ref, body: copyOfPatched(patched, current), current, now: deps.clock.now() };
+    const replacement = {
+      ref,
+      body: copyOfPatched(kind, patched, current),
+      current,
+      now: deps.clock.now(),
+    };
     return markUpdate(deps, kind, replacement, reviewed);
   };
   try {
@@ -52,14 +58,14 @@ export async function patch<T extends KubeObject>(
  * Returns a copy of the patched object, which shares parts with `current`: admission changes the copy in place, and then
  * compares the two. Nothing changes managedFields in place, so they are shared unless the patch sets them.
  */
-function copyOfPatched(patched: JsonMap, current: KubeObject): JsonMap {
+function copyOfPatched<T extends KubeObject>(kind: Kind<T>, patched: JsonMap, current: T): unknown {
   const { managedFields } = current.metadata;
-  const { metadata } = patched;
+  const { metadata, ...parts } = patched;
   if (!managedFields || !isJsonMap(metadata) || metadata.managedFields !== managedFields)
-    return copyJson(patched);
+    return ownCopy(kind, patched, current);
   const { managedFields: _shared, ...own } = metadata;
-  const copy = copyJson({ ...patched, metadata: own });
-  return { ...copy, metadata: { ...copy.metadata, managedFields } };
+  const copy = ownCopy(kind, parts, current) as JsonMap;
+  return { metadata: { ...copyJson(own), managedFields }, ...copy };
 }
 
 /** A patch result that is not a valid object of the kind is a 422 at `patch` (`applyPatchToObject`), not a 400. */

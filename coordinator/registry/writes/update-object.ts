@@ -11,6 +11,7 @@ import { trackUpdate } from '../managed-fields/track-write.js';
 import type { ObjectRecord, RegistryDeps } from '../registry.js';
 import type { Preconditions, WriteOptions } from '../registry-options.js';
 import { checkPreconditions, type WriteDecision, writeOptimistically } from './optimistic-write.js';
+import { ownCopy } from './own-copy.js';
 
 /** Replaces the whole object. Throws 400, 404, 409 (another resourceVersion or uid), 422. */
 export async function update<T extends KubeObject>(
@@ -22,7 +23,8 @@ export async function update<T extends KubeObject>(
 ): Promise<ObjectRecord<T>> {
   const reviewed = await withAdmissionReviews(deps, kind, ref.namespace, options);
   const decide = (record: ObjectRecord<T>) => {
-    const replacement = { ref, body: copyJson(body), current: record.object(), now: deps.clock.now() };
+    const current = record.object();
+    const replacement = { ref, body: ownCopy(kind, body, current), current, now: deps.clock.now() };
     return markUpdate(deps, kind, replacement, reviewed);
   };
   return (await writeOptimistically(deps, kind, ref, decide, options.dryRun)).record;
