@@ -2,7 +2,7 @@
 import { describe, test } from 'node:test';
 import type { Step, UserStep } from '../histories/history.js';
 import { after, daemonSet, outcomesNear, outcomesOf, setImage } from './case-builders.js';
-import { withWitness } from './case-witness.js';
+import { type Absent, withWitness } from './case-witness.js';
 
 type SetValues = Extract<UserStep, { kind: 'set values' }>;
 
@@ -14,6 +14,8 @@ const setStore = (object: string, over: Partial<SetValues>): UserStep => ({
   ...{ kind: 'set values', object, priority: 0, zone: null, nodes: [], key: 'store', value: 'v1' },
   ...over,
 });
+
+const STAYS: Absent = { absent: /marked for deletion/ };
 
 /** The rules accept for a while what programs may not have seen yet. */
 const NEWS_SECONDS = 40;
@@ -27,7 +29,7 @@ describe('faults with values of hosts that the simulation found', () => {
       `a tainted host without a value keeps its Pod, whose value was there before, with ${JSON.stringify(strategy)}`,
       withWitness(
         [
-          /a container of (?<pod>\S+) runs/,
+          /a container of \S+ runs/,
           /"use values"/,
           /a container of (?<current>\S+) runs/,
           /"taint node"/,
@@ -47,7 +49,7 @@ describe('faults with values of hosts that the simulation found', () => {
 
   test(
     'a tainted host without a value keeps its Pod when the template changes',
-    withWitness([/"taint node"/, /"set image"/, { absent: /marked for deletion/ }, /faults end/], () => {
+    withWitness([/"taint node"/, STAYS, /"set image"/, STAYS, /faults end/], () => {
       const steps: Step[] = [
         after(1, daemonSet('app:1')),
         after(10, USE_ZONE),
