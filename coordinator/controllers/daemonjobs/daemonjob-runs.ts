@@ -12,7 +12,7 @@ import type { RolloutPolicy } from '../../../shared/kube/rollouts/rollout-policy
 import type { HostView } from '../../decisions/daemonjobs/daemonjob-host.js';
 import { resultName } from '../../decisions/daemonjobs/daemonjob-names.js';
 import { isOwnedBy } from '../../decisions/daemonjobs/daemonjob-pod.js';
-import { outcomeOf } from '../../decisions/daemonjobs/daemonjob-result.js';
+import { countsResults, outcomeOf } from '../../decisions/daemonjobs/daemonjob-result.js';
 import { runEnd } from '../../decisions/daemonjobs/daemonjob-step.js';
 import {
   compileLockOverride,
@@ -72,14 +72,19 @@ export class DaemonJobRuns {
     this.#backoffs = new DaemonJobBackoffs(deps.clock);
   }
 
-  /** True for a finished job about which nothing has changed since the start. It needs no tally. */
+  /** True for a finished job whose results are counted, and which has not changed since the start. It needs no tally. */
   isSettled(job: DaemonJob): boolean {
     const { uid = '', generation } = job.metadata;
+    const { daemonJobResults } = this.#deps.informers;
     return (
       daemonJobFinishedAs(job) !== undefined &&
       job.spec.ttlSecondsAfterFinished === undefined &&
       job.status?.observedGeneration === generation &&
-      !this.#runs.has(uid)
+      !this.#runs.has(uid) &&
+      countsResults(
+        job.status ?? {},
+        daemonJobResults.indexed(BY_OWNER, uid).filter((result) => isOwnedBy(result, job)),
+      )
     );
   }
 

@@ -155,6 +155,9 @@ export function observeNode(
   }));
   // A pinned revision must not keep Pods of the current one. They would stay where they should not run.
   const hasCurrent = pods.some(({ updated, terminating }) => updated && !terminating);
+  // Without this check, a Pod that the current template removes from the node would wait for a value to be removed.
+  const isRemoved =
+    updateRefusal !== undefined && node && !placementVerdict(node, daemonSet).shouldContinueRunning;
   const createRefusal = pinnedTo
     ? currentOn(informers, pinnedTo, current, node).updateRefusal
     : updateRefusal;
@@ -166,7 +169,7 @@ export function observeNode(
       isAwaitingResync:
         restoredEpoch !== undefined && node?.metadata.annotations?.[RESYNCED_IN_EPOCH] !== restoredEpoch,
       ...(createRefusal !== undefined && { createRefusal }),
-      ...(updateRefusal !== undefined && { updateRefusal }),
+      ...(updateRefusal !== undefined && !isRemoved && { updateRefusal }),
       pods,
     },
     claims,

@@ -2,6 +2,7 @@
 import { MISS_SCHEDULE, REPLACED } from '../../../shared/kube/daemonjobs/daemonjob-start.js';
 import {
   type DaemonJobResult,
+  type DaemonJobStatus,
   MAX_RESULT_MESSAGE,
   type ResultPhase,
 } from '../../../shared/kube/daemonjobs/daemonjob-types.js';
@@ -104,6 +105,20 @@ function reasonOf({ status, metadata }: Pod, failed: ContainerStatus | undefined
   if (status?.reason) return status.reason;
   if (failed) return failed.state?.terminated?.reason ?? 'Error';
   return metadata.deletionTimestamp ? 'PodDeleted' : 'Error';
+}
+
+/**
+ * Returns true if the status of a finished job counts exactly these results of its run. It does not if the coordinator
+ * was killed after a result was stored, changed or deleted, and before the status was.
+ */
+export function countsResults(
+  { run, hosts = 0, succeeded = 0, failed = 0, missed = 0 }: DaemonJobStatus,
+  results: readonly Pick<DaemonJobResult, 'phase' | 'run'>[],
+): boolean {
+  const counted = results.filter((result) => result.phase === 'Succeeded' || result.run === run);
+  const of = (phase: ResultPhase) => counted.filter((result) => result.phase === phase).length;
+  const isEqual = of('Succeeded') === succeeded && of('Failed') === failed && of('Missed') === missed;
+  return counted.length === hosts && isEqual;
 }
 
 /** Returns the end of a text in at most `MAX_RESULT_MESSAGE` bytes of UTF-8, without a half character. */

@@ -81,7 +81,7 @@ export interface DaemonNode {
   isBlocked?: boolean;
   /** Why the node's next Pod cannot be rendered: a value is missing, contradictory or unusable. No Pod is created. */
   createRefusal?: string;
-  /** Likewise for a Pod of the current revision. The node keeps its old Pod. */
+  /** Likewise for a Pod of the current revision. The node keeps its old Pod, if the current template allows it there. */
   updateRefusal?: string;
   /** The store was restored from a backup, and the host has not reported its Pods since. */
   isAwaitingResync?: boolean;

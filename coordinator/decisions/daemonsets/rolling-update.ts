@@ -84,7 +84,10 @@ export interface Replacements {
   replace: string[];
 }
 
-/** Returns undefined for a node that is not eligible and has no Pod. */
+/**
+ * Returns undefined for a node that takes no part in the update: it is not eligible and has no Pod, or its Pod may stay
+ * there and lacks a value. A Pod that is deleted because of a missing value could not be created again on a tainted node.
+ */
 export function nodeUpdateStatus(
   node: DaemonNode,
   minReadySeconds: number,
@@ -100,8 +103,8 @@ export function nodeUpdateStatus(
   const available = (pod: DaemonPod | undefined) =>
     pod !== undefined && !pod.confirming && isAvailable(pod, minReadySeconds, now);
   const covered = available(oldPod ?? newPod);
-  if (node.updateRefusal !== undefined && node.shouldRun && !newPod && !mayStartOf(oldPod, now))
-    return { state: 'unresolved', covered };
+  if (node.updateRefusal !== undefined && !newPod && !mayStartOf(oldPod, now))
+    return node.shouldRun ? { state: 'unresolved', covered } : undefined;
   if (!oldPod) {
     if (!newPod) return { state: node.isBlocked ? 'blocked' : 'empty', covered };
     // The template was changed back after the handover was requested. Until it is withdrawn, the host may start it.

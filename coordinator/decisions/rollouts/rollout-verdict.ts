@@ -99,7 +99,7 @@ function failed(memory: RolloutMemory, failure: string, input: RolloutInput): Ro
   // Earlier values are not stored. A Pod that is deleted would get the failed values again, in an endless loop.
   if (templateHashOf(stable) === templateHashOf(memory.revision)) {
     const remedy =
-      'no rollback: only HostValues or overrides have changed; change them back to replace the Pods';
+      'no rollback: only HostValues or overrides have changed; restore them with "everynode values undo" to replace the Pods';
     return stopped(memory, 'Failed', `${failure}; ${remedy}`);
   }
   const left = sum(waves, 'onRevision');

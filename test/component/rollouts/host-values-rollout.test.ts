@@ -12,6 +12,7 @@ import {
   withVariables,
 } from '../../harness/controllers/host-values-fixture.js';
 import {
+  isNew,
   NODES,
   type RolloutFixture,
   SOAK_MS,
@@ -82,7 +83,10 @@ describe('values of hosts in a rollout by waves', () => {
       assert.ok(failing);
       await rolling.crash(failing);
       await until(() => rolling.status?.phase === 'Failed' || rolling.status?.message);
-      assert.match(rolling.status?.message ?? '', /only HostValues or overrides have changed/);
+      assert.match(
+        rolling.status?.message ?? '',
+        /only HostValues or overrides have changed; restore them with "everynode values undo"/,
+      );
       await rolling.advance(10 * SOAK_MS);
       await expectShown(rolling, { '1': 9, bad: 1 });
       const after = podUids(fleet);
@@ -101,6 +105,29 @@ describe('values of hosts in a rollout by waves', () => {
         1,
         'the others kept their Pods',
       );
+    },
+  );
+
+  withPolicy(
+    'a failed template rolls back to the earlier template with the present values',
+    { waves: WAVES, failureBudget: { maxFailed: 0, action: 'RollBack' } },
+    async (rolling) => {
+      await begin(rolling);
+      const { fleet } = rolling;
+      fleet.agents.ready = (pod) => !isNew(pod);
+      await putValues(fleet, 'all', { values: { store: '2', other: 'a' } });
+      await expectShown(rolling, { '1': 9, '2': 1 });
+      await fleet.change('web', ({ spec }) => {
+        const [container] = spec.template.spec.containers;
+        if (container) container.image = 'app:2';
+      });
+      await until(() => rolling.newPods().length === 1 || rolling.status?.message);
+      const [failing] = rolling.newPods();
+      assert.ok(failing);
+      await rolling.crash(failing);
+      await until(() => rolling.status?.phase === 'RolledBack' || rolling.status?.message);
+      assert.deepEqual(rolling.newPods(), []);
+      await expectShown(rolling, { '1': 9, '2': 1 });
     },
   );
 

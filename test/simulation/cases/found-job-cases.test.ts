@@ -63,4 +63,28 @@ describe('faults of DaemonJobs that the simulation found', () => {
       ]),
     ),
   );
+
+  test(
+    'a coordinator that is killed after a result of an ended job is deleted counts the host again',
+    withWitness(
+      [
+        /DaemonJobResult sweep.host-1 created/,
+        /DaemonJob sweep changed/,
+        /DaemonJobResult sweep.host-1 removed/,
+        { absent: /DaemonJobResult sweep.host-1 created/ },
+        /coordinator +is killed/,
+        /DaemonJobResult sweep.host-1 created/,
+      ],
+      () =>
+        outcomesOf(2, [
+          after(1, job('job:slow')),
+          after(60, {
+            ...{ kind: 'kill coordinator', downMs: 5 * SECOND },
+            crashAt: { operation: 1, side: 'after' },
+          }),
+          after(0.01, { kind: 'delete job result', name: 'sweep', node: 'host-1' }),
+          after(60, { kind: 'wait' }),
+        ]),
+    ),
+  );
 });

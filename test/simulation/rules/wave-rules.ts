@@ -136,10 +136,13 @@ export class WaveHistory {
     return (isNew || wasNew) && this.#recent(daemonSet, nowMs).some(({ hasFailed }) => hasFailed);
   }
 
-  /** There is another revision that hosts outside of open waves are to have. Without one, the newest is all there is. */
+  /**
+   * There is another template that hosts outside of open waves are to have. Without one, the newest is all there is: a
+   * rollout of values alone has no earlier Pod to make (docs/design/host-values.md).
+   */
   hasStable(daemonSet: DaemonSet, { stored: truth }: ObservedWorld): boolean {
-    const { revision, stableRevision } = truth.rollouts.get(daemonSet.metadata.name)?.status ?? {};
-    return stableRevision !== undefined && stableRevision !== revision;
+    const { revision = '', stableRevision } = truth.rollouts.get(daemonSet.metadata.name)?.status ?? {};
+    return stableRevision !== undefined && templateOf(stableRevision) !== templateOf(revision);
   }
 
   /** How far the rollout is open now, in words. */
@@ -200,6 +203,11 @@ export class WaveHistory {
       this.#late.note(`${uid}@${node}`, isLate, nowMs);
     }
   }
+}
+
+/** A revision of a Rollout is `HASH` or `HASH+VALUES`. */
+function templateOf(revision: string): string | undefined {
+  return revision.split('+')[0];
 }
 
 /** Since when it has tried to be ready or, where it is to make room, lacked its successor's image; undefined: it does not. */

@@ -6,7 +6,11 @@ import { jobSpec } from '../../../coordinator/cli/commands/job-command.js';
 import { type HostView, hostStep } from '../../../coordinator/decisions/daemonjobs/daemonjob-host.js';
 import { attemptName, resultName } from '../../../coordinator/decisions/daemonjobs/daemonjob-names.js';
 import { daemonJobPod, isOwnedBy } from '../../../coordinator/decisions/daemonjobs/daemonjob-pod.js';
-import { type HostOutcome, lastBytes } from '../../../coordinator/decisions/daemonjobs/daemonjob-result.js';
+import {
+  countsResults,
+  type HostOutcome,
+  lastBytes,
+} from '../../../coordinator/decisions/daemonjobs/daemonjob-result.js';
 import { daemonJobStep } from '../../../coordinator/decisions/daemonjobs/daemonjob-step.js';
 import {
   compileLockOverride,
@@ -400,4 +404,21 @@ test('everynode job run makes a spec of its flags', () => {
   assert.deepEqual(spec.template.spec.nodeSelector, { site: 'kiel', arch: 'arm64' });
   assert.deepEqual([spec.parallelism, spec.activeDeadlineSeconds, spec.backoffLimit], [10, 300, 2]);
   assert.throws(() => jobSpec('busybox', [], { ...flags, selector: 'site' }), /--selector: must be labels/);
+});
+
+describe('the status of a finished job that a killed coordinator left', () => {
+  const status = { run: 2, hosts: 3, succeeded: 1, failed: 1, missed: 1 };
+  const succeeded = { phase: 'Succeeded', run: 1 } as const;
+  const failed = { phase: 'Failed', run: 2 } as const;
+  const missedIt = { phase: 'Missed', run: 2 } as const;
+  const cases = [
+    ['counts each result once', [succeeded, failed, missedIt], true],
+    ['counts no failure of an earlier run', [succeeded, failed, missedIt, { phase: 'Failed', run: 1 }], true],
+    ['lacks a result that was stored', [succeeded, failed, missedIt, failed], false],
+    ['has a result that was deleted', [succeeded, failed], false],
+    ['has another end of a host', [succeeded, succeeded, failed], false],
+    ['has a host that is not concluded', [succeeded, failed, { phase: 'Retrying', run: 2 }], false],
+  ] as const;
+  for (const [what, results, expected] of cases)
+    test(what, () => assert.equal(countsResults(status, results), expected));
 });

@@ -68,3 +68,17 @@ test('a node keeps no Pod of the current revision that may not run there: once a
   assert.equal(mayStay(reader('new'), daemonSet()), false);
   assert.equal(mayStay(reader('new', { deletionTimestamp: '2026-01-01T00:00:00Z' }), daemonSet()), true);
 });
+
+test('a Pod that the current template removes from its node does not wait for a value', () => {
+  const withValue = (zone?: string): DaemonSet => {
+    const { spec, ...others } = daemonSet(zone);
+    const env = [{ name: 'STORE', valueFrom: { fieldRef: { fieldPath: "hostValues['store']" } } }];
+    const containers = [{ name: 'app', image: 'app:1', env }];
+    const template = { ...spec.template, spec: { ...spec.template.spec, containers } };
+    return { ...others, spec: { ...spec, template } };
+  };
+  const refusalOf = (zone?: string) =>
+    observeNode(reader('old'), withValue(zone), CURRENT, 'n1', { pinnedTo: daemonSet() }).node.updateRefusal;
+  assert.match(refusalOf() ?? '', /no value for hostValues\['store'\]/);
+  assert.equal(refusalOf('a'), undefined);
+});

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import type { DaemonNode } from '../../../coordinator/decisions/daemonsets/daemon-node.js';
+import { nodeUpdateStatus } from '../../../coordinator/decisions/daemonsets/rolling-update.js';
 import { updateBudget } from '../../../coordinator/decisions/daemonsets/update-strategy.js';
 import type { DaemonSetUpdateStrategy } from '../../../shared/kube/daemonsets/daemonset-types.js';
 import { syncPass } from '../../harness/controllers/sync-pass.js';
@@ -76,3 +77,34 @@ test('a Pod whose host has not reconnected since a restore is not replaced, and 
   assert.deepEqual(replaced([1], { maxUnavailable: 2 }), ['p0']);
   assert.deepEqual(replaced([2], { maxUnavailable: 1 }), ['p1']);
 });
+
+test('a node that lacks a value keeps its Pod, and a tainted one takes no part in the update', () => {
+  const windows = [{ from: 0, until: 2_000 }];
+  const handover = { forced: false, windows, lastWindowEndsAt: 2_000 };
+  const stateOf = (over: Partial<DaemonNode>, pod = {}) =>
+    nodeUpdateStatus(daemonNodeView([daemonPodView('p', { ...OLD, ...pod })], over), 0, 1_000)?.state;
+  const updateRefusal = 'node n1 has no value';
+  const cases = [
+    [stateOf({ updateRefusal }), 'unresolved'],
+    [stateOf({ shouldRun: false, updateRefusal }), undefined],
+    [stateOf({ shouldRun: false, updateRefusal }, { ready: false }), undefined],
+    [stateOf({ shouldRun: false, updateRefusal }, { handover }), 'handedOver'],
+    [stateOf({ shouldRun: false }), 'retiringAvailable'],
+  ];
+  for (const [actual, expected] of cases) assert.equal(actual, expected);
+});
+
+for (const rollingUpdate of [{ maxUnavailable: 2 }, { maxUnavailable: 0, maxSurge: 2 }])
+  test(`a tainted node that lacks a value keeps its Pod with ${JSON.stringify(rollingUpdate)}`, () => {
+    const tainted = { name: 'n1', shouldRun: false };
+    const nodes = (over: Partial<DaemonNode>) => [
+      daemonNodeView([daemonPodView('p0')], { name: 'n0' }),
+      daemonNodeView([daemonPodView('p1', OLD)], { ...tainted, ...over }),
+    ];
+    const deleted = (over: Partial<DaemonNode>) => {
+      const spec = { updateStrategy: { type: 'RollingUpdate', rollingUpdate } };
+      return syncPass({ nodes: nodes(over), spec, hash: 'new', now: 1_000 }).deletePods;
+    };
+    assert.deepEqual(deleted({}), ['p1']);
+    assert.deepEqual(deleted({ updateRefusal: 'node n1 has no value' }), []);
+  });
