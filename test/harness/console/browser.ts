@@ -84,12 +84,18 @@ export function accessOf(kubeconfig: string): { server: string; token: string } 
   };
 }
 
-/** Types the token like a user. Resolves when the session exists. */
+/** Types the token like a user, again if the request was cut off. Resolves when the session exists. */
 export async function signIn(page: Page, server: string, token: string, path = ''): Promise<void> {
   await page.goto(`${server}/console/${path}`);
   await page.getByLabel('Token').fill(token);
-  await page.getByRole('button', { name: 'Sign in' }).click();
-  await page.getByRole('navigation', { name: 'Main' }).waitFor();
+  const shell = page.getByRole('navigation', { name: 'Main' });
+  const cut = page.getByRole('alert').getByText('the coordinator is unreachable');
+  for (let tries = 1; tries <= MOST_TRIES; tries += 1) {
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await shell.or(cut).first().waitFor();
+    if (await shell.isVisible()) return;
+  }
+  throw new Error(`each of ${MOST_TRIES} sign-ins was cut off`);
 }
 
 /** Returns axe-core's violations of WCAG 2.2 AA, one per line. */
@@ -105,6 +111,8 @@ export async function violationsOf(page: Page): Promise<string[]> {
 
 const MOST_TRIES = 10;
 const CUT = 'ERR_NETWORK_CHANGED';
+/** The page of the browser's own error, which can interrupt the next attempt. */
+const ERROR_PAGE = 'interrupted by another navigation to "chrome-error:';
 const PARTS: ReadonlySet<string> = new Set(['script', 'stylesheet']);
 
 /** Concurrent tests create networks, and Chromium aborts its requests whenever this machine gets another address. */
@@ -121,7 +129,8 @@ function goDespiteOtherNetworks(page: Page): void {
         const answered = await go(...where);
         if (!isCut || tries >= MOST_TRIES) return answered;
       } catch (error) {
-        if (!String(error).includes(CUT) || tries >= MOST_TRIES) throw error;
+        const text = String(error);
+        if (!(text.includes(CUT) || text.includes(ERROR_PAGE)) || tries >= MOST_TRIES) throw error;
       }
     }
   };
