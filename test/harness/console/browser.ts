@@ -111,8 +111,6 @@ export async function violationsOf(page: Page): Promise<string[]> {
 
 const MOST_TRIES = 10;
 const CUT = 'ERR_NETWORK_CHANGED';
-/** The page of the browser's own error, which can interrupt the next attempt. */
-const ERROR_PAGE = 'interrupted by another navigation to "chrome-error:';
 const PARTS: ReadonlySet<string> = new Set(['script', 'stylesheet']);
 
 /** Concurrent tests create networks, and Chromium aborts its requests whenever this machine gets another address. */
@@ -129,9 +127,14 @@ function goDespiteOtherNetworks(page: Page): void {
         const answered = await go(...where);
         if (!isCut || tries >= MOST_TRIES) return answered;
       } catch (error) {
-        const text = String(error);
-        if (!(text.includes(CUT) || text.includes(ERROR_PAGE)) || tries >= MOST_TRIES) throw error;
+        if (!wasCut(String(error), tries) || tries >= MOST_TRIES) throw error;
       }
     }
   };
+}
+
+/** After a request that was cut off, the browser shows an error page and reloads it. Both interrupt the next attempt. */
+function wasCut(error: string, tries: number): boolean {
+  const isInterrupted = error.includes('interrupted by another navigation');
+  return error.includes(CUT) || (isInterrupted && (tries > 1 || error.includes('chrome-error:')));
 }
