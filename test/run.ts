@@ -22,15 +22,17 @@ interface Lane {
 const lane = (files: number, ...suites: string[]): Lane => ({ suites, files });
 /**
  * Steps run one after another; the lanes of a step run concurrently. Benchmarks need the machine to themselves. A
- * browser cancels downloads (`ERR_NETWORK_CHANGED`) when a concurrent suite creates networks. Tests with engines or a
- * kubectl spend most of their time waiting.
+ * browser cancels downloads (`ERR_NETWORK_CHANGED`) when a concurrent suite creates networks.
+ *
+ * Files of component tests wait for half of their time, and those with engines or a kubectl for two thirds: three at once
+ * keep two cores busy.
  */
 const STEPS: readonly (readonly Lane[])[] = [
   [lane(2, '.')],
   [lane(2, 'unit')],
-  [lane(2, 'component')],
+  [lane(3, 'component')],
   [lane(2, 'simulation'), lane(1, 'console')],
-  [lane(2, 'clients', 'e2e')],
+  [lane(3, 'clients', 'e2e')],
   [lane(1, 'bench')],
 ];
 

@@ -1,5 +1,5 @@
 /** Keyboard shortcuts: Ctrl-K, and single keys outside of text fields. */
-import { Suspense, useEffect, useState } from 'react';
+import { Suspense, useLayoutEffect, useState } from 'react';
 import { useLocation } from 'wouter';
 import { lazyPage } from '../layout/lazy-page.js';
 import { NAV_PLACES } from '../layout/shell/navigation.js';
@@ -15,7 +15,8 @@ const SECOND_KEY_MS = 1_500;
 export function KeyboardShortcuts() {
   const [open, setOpen] = useState<'palette' | 'help'>();
   const [, navigate] = useLocation();
-  useEffect(() => {
+  // Before the page is drawn. A key that is pressed as soon as the page appears would be lost otherwise.
+  useLayoutEffect(() => {
     let prefixAt = Number.NEGATIVE_INFINITY;
     const onKey = (event: KeyboardEvent) => {
       if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === 'k') {

@@ -18,7 +18,8 @@ const COLUMNS = ['Namespace', 'Name', 'Type', 'Address', 'Ports', 'Ready endpoin
 export function ServicesPage() {
   const { objects, phase, namespace } = useScopedList<Service>('/api/v1', 'services');
   const slices = useScopedList<EndpointSlice>('/apis/discovery.k8s.io/v1', 'endpointslices');
-  const counts = slices.phase === 'refused' ? undefined : endpointCounts(slices.objects);
+  const isCounted = slices.phase !== 'refused' && slices.phase !== 'loading';
+  const counts = isCounted ? endpointCounts(slices.objects) : undefined;
   return (
     <PageShell title="Services">
       <h1>{t('Services')}</h1>
@@ -48,7 +49,7 @@ export function ServicesPage() {
 
 interface RowProps {
   service: Service;
-  /** By `namespace/name`. Undefined if the user may not read EndpointSlices. */
+  /** By `namespace/name`. Undefined until EndpointSlices are loaded, and if the user may not read them. */
   counts: ReadonlyMap<string, EndpointCounts> | undefined;
 }
 

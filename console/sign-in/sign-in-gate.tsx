@@ -7,6 +7,9 @@ import { t } from '../texts/translate.js';
 import { restoreReturnPath } from './return-path.js';
 import { SignInPage } from './sign-in-page.js';
 
+/** Pause between two attempts while the coordinator is unreachable, for example during a failover. */
+const RETRY_MS = 2_000;
+
 /** `ended`: the user was signed in, and the session is gone. */
 type SessionState = 'asking' | 'in' | 'out' | 'ended' | 'unreachable';
 
@@ -23,6 +26,11 @@ export function SignInGate({ children }: { children: ReactNode }) {
     }
   }, []);
   useEffect(() => void ask(), [ask]);
+  useEffect(() => {
+    if (state !== 'unreachable') return;
+    const timer = setInterval(() => void ask(), RETRY_MS);
+    return () => clearInterval(timer);
+  }, [state, ask]);
   useEffect(() => {
     const leave = () => setState((now) => (now === 'in' || now === 'ended' ? 'ended' : 'out'));
     addEventListener(SIGNED_OUT, leave);

@@ -21,10 +21,10 @@ function suite(): void {
   test('every page has a title that names it', async () => {
     const page = await fixture.signedIn('daemonsets/default/till');
     await page.getByRole('heading', { name: 'till', level: 1 }).waitFor();
-    assert.equal(await page.title(), 'till – DaemonSets – Everynode');
+    await titled(page, 'till – DaemonSets – Everynode');
     await page.getByRole('link', { name: 'Rollouts' }).click();
     await page.getByRole('heading', { name: 'Rollouts' }).waitFor();
-    assert.equal(await page.title(), 'Rollouts – Everynode');
+    await titled(page, 'Rollouts – Everynode');
   });
 
   test('a slow link shows a heading before the script is there', async () => {
@@ -43,23 +43,35 @@ function suite(): void {
     assert.equal(await page.getByLabel('Token').count(), 0);
     load();
     await page.getByLabel('Token').waitFor();
-    assert.equal(await page.title(), 'Sign in – Everynode');
+    await titled(page, 'Sign in – Everynode');
+  });
+
+  test('a page that was opened during a failover asks again by itself who the user is', async () => {
+    const page = await fixture.signedIn('services');
+    const review = /\/selfsubjectreviews$/;
+    await page.route(review, (route) => route.abort());
+    await page.reload();
+    await page.getByText('The coordinator is unreachable.').waitFor();
+    await page.unroute(review);
+    await page.getByRole('heading', { name: 'Services' }).waitFor();
   });
 
   test('a page whose script cannot be loaded keeps the navigation, and appears when the coordinator is back', async () => {
     const page = await fixture.signedIn('');
     await page.getByRole('heading', { name: 'Overview' }).waitFor();
-    await page.route(/\/console\/services-page|\/console\/command-palette|\/livez$/, (route) =>
-      route.abort(),
-    );
+    const scripts = /\/console\/services-page|\/console\/command-palette/;
+    const health = /\/livez$/;
+    for (const path of [scripts, health]) await page.route(path, (route) => route.abort());
     await page.keyboard.press('Control+k');
     await page.getByRole('link', { name: 'Services' }).click();
     await page.getByText('The coordinator is unreachable. Hosts keep running.').waitFor();
     assert.equal(await page.getByRole('navigation', { name: 'Main' }).count(), 1);
-    await page.unroute(/\/console\/services-page|\/console\/command-palette|\/livez$/);
+    // In this order: a script that fails while the coordinator answers reloads the page, without the palette.
+    await page.unroute(scripts);
     await page.getByRole('dialog', { name: 'Go to' }).waitFor();
     await page.keyboard.press('Escape');
     await page.getByRole('heading', { name: 'Services' }).waitFor();
+    await page.unroute(health);
     await page
       .getByText('The coordinator is unreachable. Hosts keep running.')
       .waitFor({ state: 'detached' });
@@ -75,7 +87,7 @@ function suite(): void {
     await page.route(SCRIPT, (route) => route.fulfill({ status: 404 }));
     await page.getByRole('link', { name: 'Services' }).click();
     await page.getByRole('heading', { name: 'This page has failed' }).waitFor();
-    assert.equal(loads, 1);
+    await until(() => loads === 1, { what: 'the event of the reload' });
     await page.getByRole('link', { name: 'Schedule' }).click();
     await page.getByRole('heading', { name: 'Schedule' }).waitFor();
   });
@@ -88,7 +100,7 @@ function suite(): void {
     await page.getByRole('textbox', { name: 'Manifest as YAML' }).press('x');
     const leave = () => page.getByRole('link', { name: 'Schedule' }).click();
     await answer(page, false, leave);
-    assert.match(page.url(), /daemonsets\/default\/till/);
+    await page.waitForURL(/daemonsets\/default\/till/);
     await answer(page, false, () => page.goBack({ waitUntil: 'commit' }));
     await page.waitForURL(/daemonsets\/default\/till/);
     await page.getByRole('textbox', { name: 'Manifest as YAML' }).waitFor();
@@ -134,10 +146,10 @@ function suite(): void {
     await page.getByRole('link', { name: '主机', exact: true }).click();
     await page.getByRole('heading', { name: '主机', level: 1 }).waitFor();
     await page.getByRole('columnheader', { name: '名称' }).waitFor();
-    assert.equal(await page.title(), '主机 – Everynode');
+    await titled(page, '主机 – Everynode');
     await page.reload();
     await page.getByRole('heading', { name: '主机', level: 1 }).waitFor();
-    assert.equal(await page.evaluate('document.documentElement.lang'), 'zh-Hans');
+    await page.locator('html[lang="zh-Hans"]').waitFor();
     assert.deepEqual(await violationsOf(page), []);
     await page.getByText('设置', { exact: true }).first().click();
     await page.getByLabel('语言').first().selectOption('en');
@@ -197,6 +209,11 @@ function suite(): void {
       sent.on('error', reject).end();
     });
   }
+}
+
+/** Waits for the title of the tab. React sets it after the page's content. */
+function titled(page: Page, title: string): Promise<unknown> {
+  return until(async () => (await page.title()) === title, { timeoutMs: 60_000, what: title });
 }
 
 /** Performs the action, and answers the question that it must cause. */

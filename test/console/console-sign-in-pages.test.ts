@@ -56,7 +56,7 @@ function suite(): void {
     await page.getByRole('link', { name: 'Sign in with your organisation' }).click();
     await page.getByRole('heading', { level: 1, name: 'Rollouts' }).waitFor();
     await page.getByText('oidc:ann', { exact: true }).waitFor();
-    assert.match(page.url(), /\/console\/rollouts\?x=1$/);
+    await page.waitForURL(/\/console\/rollouts\?x=1$/);
     const cookies = await page.context().cookies();
     const session = cookies.find(({ name }) => name === '__Host-everynode-session');
     assert.deepEqual([session?.httpOnly, session?.secure, session?.sameSite], [true, true, 'Strict']);

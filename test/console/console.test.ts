@@ -98,7 +98,7 @@ function suite(): void {
     await runCommand(fleet, 'offline node-7');
     await page.getByRole('button', { name: '1 Offline', exact: true }).click();
     await page.getByRole('link', { name: 'node-7', exact: true }).waitFor();
-    assert.match(page.url(), /condition=offline/);
+    await page.waitForURL(/condition=offline/);
     await runCommand(fleet, 'online node-7');
     await page.getByRole('button', { name: '0 Offline', exact: true }).waitFor();
     await page.goto(`${server}/console/hosts?filter=kubernetes.io/hostname%20in%20(node-3,node-4)`);
@@ -195,12 +195,11 @@ function suite(): void {
     await page.getByLabel('Pod as namespace/name').fill(`default/${second}`);
     await page.getByRole('button', { name: 'Add Pod' }).click();
     await page.getByRole('button', { name: `Close the log of ${second}` }).waitFor();
-    assert.ok(page.url().includes(second), page.url());
+    await page.waitForURL((url) => url.href.includes(second));
     await page.getByLabel('Search the log').fill('no line has this');
     await page.getByRole('button', { name: `Close the log of ${first}` }).click();
     await page.getByRole('button', { name: `Close the log of ${first}` }).waitFor({ state: 'detached' });
-    assert.ok(!page.url().includes(first), page.url());
-    assert.match(page.url(), /search=no/);
+    await page.waitForURL((url) => !url.href.includes(first) && /search=no/.test(url.search));
   });
 
   test('the activity page names the user of each action, and signing out hides everything', async () => {

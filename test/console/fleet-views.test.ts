@@ -148,8 +148,7 @@ function suite(): void {
   test('columns, order and views are in the URL, and rows under the pointer keep their places', async () => {
     const page = await fixture.signedIn('hosts?sort=-name&columns=name,version,label:site');
     await page.getByRole('columnheader', { name: 'site' }).waitFor();
-    const first = page.getByRole('row').nth(1).getByRole('link');
-    assert.equal(await first.textContent(), 'node-9');
+    await page.getByRole('row').nth(1).getByRole('link', { name: 'node-9', exact: true }).waitFor();
     await page.getByText('Views', { exact: true }).click();
     await page.getByLabel('Name of this view').fill('by site');
     await page.getByRole('button', { name: 'Save view' }).click();

@@ -162,13 +162,18 @@ function suite(): void {
     const screen = page.locator('.xterm-rows');
     await run('size');
     await page.getByText('Connected to main').waitFor();
-    await page.keyboard.press('Enter');
     const lines = page.locator('.xterm-rows > div').filter({ hasText: /\d+ \d+/ });
     const sizeShown = async () =>
       (await lines.count()) === 0
         ? undefined
         : /\d+ (\d+)/.exec((await lines.last().textContent()) ?? '')?.[1];
-    await until(async () => (await sizeShown()) !== undefined, { ...LIMITS, what: 'a size' });
+    await until(
+      async () => {
+        await page.keyboard.press('Enter');
+        return (await sizeShown()) !== undefined;
+      },
+      { ...LIMITS, what: 'a size' },
+    );
     const narrow = Number(await sizeShown());
     await page.setViewportSize(DESK);
     await until(

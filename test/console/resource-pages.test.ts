@@ -30,8 +30,8 @@ function suite(): void {
     await page.getByRole('searchbox', { name: 'Find a kind' }).fill('configmap');
     await page.getByRole('link', { name: 'ConfigMap' }).click();
     await page.getByRole('heading', { name: 'ConfigMap' }).waitFor();
-    const row = page.getByRole('row', { name: /prices/ });
-    assert.match(await row.innerText(), /default\s+prices\s+1\s+\d+s/);
+    const row = page.getByRole('row', { name: /default prices 1 \d+[sm]/ });
+    await row.waitFor();
     await page.getByText('kubectl get configmaps -A').waitFor();
     await row.getByRole('link', { name: 'prices' }).click();
     await page.getByText('bread: "2.40"').waitFor();
@@ -57,7 +57,10 @@ function suite(): void {
   test('an object with a selector shows its Pods with their hosts', async () => {
     const page = await fixture.signedIn('resources/apps/v1/daemonsets/default/till');
     const pods = page.getByRole('region', { name: 'Selected Pods' });
-    await pods.getByText('Running').first().waitFor();
+    await pods
+      .getByText('Running')
+      .nth(NODES - 1)
+      .waitFor();
     assert.equal(await pods.getByRole('row').count(), NODES + 1);
   });
 

@@ -145,6 +145,9 @@ function suite(): void {
 
 /** Opens the menu of seldom used actions, if this action is in it. */
 async function openMenu(page: Page, action: string): Promise<void> {
+  // The actions appear when the user's rights are known.
+  const anywhere = page.getByRole('button', { name: action, exact: true, includeHidden: true });
+  await anywhere.first().waitFor({ state: 'attached' });
   const hidden = page.locator('details:not([open])').getByRole('button', {
     ...{ name: action, exact: true },
     includeHidden: true,

@@ -1,8 +1,9 @@
 /** The pages of Services in the console, in a real browser. */
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
+import { until } from '../harness/basics/wait-until.js';
 import { ConsoleFixture, describeInBrowser } from '../harness/console/console-fixture.js';
-import { applyEverywhere } from '../harness/simulated/simulated-actions.js';
+import { applyEverywhere, numberReady } from '../harness/simulated/simulated-actions.js';
 import type { SimulatedFleet } from '../harness/simulated/simulated-fleet-fixture.js';
 
 const NODES = 3;
@@ -16,6 +17,10 @@ function suite(): void {
   before(async () => {
     fleet = fixture.fleet;
     await applyEverywhere(fleet, 'till');
+    await until(async () => (await numberReady(fleet, 'till')) === NODES, {
+      timeoutMs: 60_000,
+      what: 'all Pods ready',
+    });
     const till = { selector: { app: 'till' }, clusterIP: 'None', ports: [{ port: 80 }] };
     const alias = { type: 'ExternalName', externalName: 'bank.example.com' };
     for (const [name, spec] of Object.entries({ till, alias }))
@@ -25,19 +30,18 @@ function suite(): void {
   test('the list shows type, address, ports and endpoints, and leads to the page of a Service', async () => {
     const page = await fixture.signedIn('services');
     const row = page.getByRole('row', { name: /till/ });
-    await row.getByText('ClusterIP').waitFor();
-    assert.match(await row.innerText(), /None\s+80\/TCP\s+\d+\/\d+/);
-    const alias = page.getByRole('row', { name: /alias/ });
-    assert.match(await alias.innerText(), /ExternalName\s+bank\.example\.com/);
+    await page.getByRole('row', { name: /till .*ClusterIP None 80\/TCP 3\/3/ }).waitFor();
+    await page.getByRole('row', { name: /alias .*ExternalName bank\.example\.com/ }).waitFor();
     await row.getByRole('link', { name: 'till' }).click();
     await page.getByRole('heading', { name: 'till' }).waitFor();
   });
 
   test('the page of a Service shows each Pod with its reason, and the hosts that have it', async () => {
     const page = await fixture.signedIn('services/default/till');
-    await page.getByText(/of 3 Pods are ready/).waitFor();
-    const endpoints = page.getByRole('region', { name: 'Endpoints' });
-    assert.equal(await endpoints.getByRole('row').count(), NODES + 1);
+    await page.getByText(/^3 of 3 Pods are ready/).waitFor();
+    const rows = page.getByRole('region', { name: 'Endpoints' }).getByRole('row');
+    await rows.nth(NODES).waitFor();
+    assert.equal(await rows.count(), NODES + 1);
     await page.getByText('Hosts that have it: 0').waitFor();
     await page.getByText('till.default.svc.cluster.local').waitFor();
   });
@@ -50,6 +54,8 @@ function suite(): void {
     await page.getByRole('heading', { name: 'Services' }).waitFor();
     await page.keyboard.press('Control+k');
     await page.getByRole('combobox', { name: 'Go to a page' }).fill('till Service');
+    // Services are loaded when the palette opens. An Enter before that chooses nothing.
+    await page.getByRole('option', { name: 'default/till Service' }).waitFor();
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'till' }).waitFor();
   });

@@ -41,7 +41,8 @@ describe('DaemonJobs in kubectl', () => {
   let kubectl: Kubectl;
   let config: string;
   before(async () => {
-    fleet = await startSimulatedFleet(HOSTS);
+    // One test waits until a host is NotReady.
+    fleet = await startSimulatedFleet(HOSTS, 1, { nodeMonitorGracePeriod: '10s' });
     kubectl = createKubectl(fleet.kubeconfig);
     config = join(kubectl.home, 'everynode-kubeconfig');
     writeFileSync(config, fleet.kubeconfig, { mode: 0o600 });

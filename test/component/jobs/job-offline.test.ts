@@ -10,7 +10,8 @@ import { startSimulatedFleet } from '../../harness/simulated/simulated-fleet-fix
 const BATCH = '/apis/batch/v1/namespaces/default/jobs';
 
 test('a Pod that ends while its host is offline is counted when the host returns', async () => {
-  const fleet = await startSimulatedFleet(1);
+  // A short grace period: the test waits for its end.
+  const fleet = await startSimulatedFleet(1, 1, { nodeMonitorGracePeriod: '5s' });
   try {
     const annotations = { 'simulate.everynode.dev/exit-after': '3s' };
     const spec = { restartPolicy: 'Never', containers: [{ name: 'work', image: 'work:1' }] };
