@@ -37,17 +37,19 @@ export function RolloutHosts({ rollout, codes }: RolloutHostsProps) {
   return (
     <section className={controls.card} aria-label="Hosts">
       <h2>Hosts</h2>
-      <ToggleButtons
-        label="State"
-        choices={chips.map(([code, count]) => [
-          code,
-          <span key={code}>
-            <strong>{count}</strong> {code === '' ? 'All' : codeWords(code)}
-          </span>,
-        ])}
-        chosen={shown}
-        onChoose={(code) => setQuery('state', code === '' ? 'all' : code)}
-      />
+      <div className={classes.chips}>
+        <ToggleButtons
+          label="State"
+          choices={chips.map(([code, count]) => [
+            code,
+            <span key={code}>
+              <strong>{count}</strong> {code === '' ? 'All' : codeWords(code)}
+            </span>,
+          ])}
+          chosen={shown}
+          onChoose={(code) => setQuery('state', code === '' ? 'all' : code)}
+        />
+      </div>
       <HostTable rollout={rollout} code={shown} version={JSON.stringify(codes)} />
     </section>
   );

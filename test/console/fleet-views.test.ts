@@ -144,6 +144,15 @@ function suite(): void {
     await page.locator('input[type=search]:focus').waitFor();
     await page.keyboard.type('node-1');
     await page.waitForURL(/filter=node-1/);
+    // A group of buttons is one stop of Tab: arrow keys move within it.
+    await page.getByRole('button', { name: / Healthy$/ }).focus();
+    await page.keyboard.press('ArrowRight');
+    await page.keyboard.press('Space');
+    await page.waitForURL(/condition=(?!healthy)/);
+    await page.keyboard.press('Space');
+    await page.waitForURL((url) => !url.search.includes('condition'));
+    await page.keyboard.press('Shift+Tab');
+    assert.equal(await page.locator('fieldset button:focus').count(), 0, 'Tab leaves the group');
   });
 
   test('columns, order and views are in the URL, and rows under the pointer keep their places', async () => {
