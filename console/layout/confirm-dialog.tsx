@@ -1,5 +1,5 @@
 /** Confirmation of an action, with its effect and a field for the reason. */
-import { type ReactNode, useState } from 'react';
+import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { t, translated } from '../texts/translate.js';
 import controls from './controls.module.css';
 import { ModalDialog } from './widgets/modal-dialog.js';
@@ -22,13 +22,21 @@ export function ConfirmDialog({ question, onClose }: { question: Confirmation; o
   const [reason, setReason] = useState('');
   const [problem, setProblem] = useState('');
   const [isBusy, setBusy] = useState(false);
+  // An action can end after its dialog was cancelled. It must not close the next dialog.
+  const isOpen = useRef(true);
+  useEffect(() => {
+    isOpen.current = true;
+    return () => {
+      isOpen.current = false;
+    };
+  }, []);
 
   const perform = async () => {
     setBusy(true);
     setProblem('');
     try {
       await question.perform(reason.trim());
-      onClose();
+      if (isOpen.current) onClose();
     } catch (error) {
       setProblem(error instanceof Error ? error.message : String(error));
       setBusy(false);
