@@ -9,6 +9,7 @@ import { PageShell } from '../layout/shell/page-shell.js';
 import { CopyCommand } from '../layout/text/copy-command.js';
 import { useFrozenValue } from '../layout/use-frozen-value.js';
 import { useUrlFilter } from '../layout/use-url-query.js';
+import { ToggleButtons } from '../layout/widgets/toggle-buttons.js';
 import { t } from '../texts/translate.js';
 import { auditCommand, auditFilters } from './activity-filter.js';
 import { ACTIVITY_RANGES, type ActivityRange, RANGE_NAMES, rangeQuery } from './activity-range.js';
@@ -41,17 +42,12 @@ export function AuditPage() {
       <h1>{t('Activity')}</h1>
       <fieldset className={classes.ranges}>
         <legend>Time</legend>
-        {ACTIVITY_RANGES.map((each) => (
-          <button
-            key={each}
-            type="button"
-            className={controls.button}
-            aria-pressed={each === range}
-            onClick={() => set('range', each)}
-          >
-            {RANGE_NAMES[each]}
-          </button>
-        ))}
+        <ToggleButtons
+          label="Time"
+          choices={ACTIVITY_RANGES.map((each) => [each, RANGE_NAMES[each]])}
+          chosen={range}
+          onChoose={(each) => set('range', each)}
+        />
         <label>
           <input
             type="checkbox"

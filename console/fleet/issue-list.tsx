@@ -1,4 +1,6 @@
 /** Issues with the number of affected hosts. A click filters the fleet. */
+import { Toggle } from '@base-ui/react/toggle';
+import { ToggleGroup } from '@base-ui/react/toggle-group';
 import { useCallback, useEffect, useMemo, useState } from 'react';
 import { callApi } from '../api/api-call.js';
 import { useInterval } from '../api/live-list.js';
@@ -27,21 +29,17 @@ export function IssueList({ counts, selected, onSelect }: IssueListProps) {
       onPointerEnter={() => setHovered(true)}
       onPointerLeave={() => setHovered(false)}
     >
-      <ul className={classes.list}>
+      <ToggleGroup
+        className={classes.list}
+        value={selected ? [selected] : []}
+        onValueChange={([issue]) => onSelect(issue)}
+      >
         {shown.map((issue) => (
-          <li key={issue}>
-            <button
-              type="button"
-              className={classes.item}
-              data-issue={issue}
-              aria-pressed={issue === selected}
-              onClick={() => onSelect(issue === selected ? undefined : issue)}
-            >
-              <strong>{counts[issue]}</strong> {ISSUE_NAMES[issue]}
-            </button>
-          </li>
+          <Toggle key={issue} value={issue} className={classes.item} data-issue={issue}>
+            <strong>{counts[issue]}</strong> {ISSUE_NAMES[issue]}
+          </Toggle>
         ))}
-      </ul>
+      </ToggleGroup>
     </section>
   );
 }

@@ -9,6 +9,7 @@ import { lazyPage } from '../layout/lazy-page.js';
 import { shortImage } from '../layout/text/image-text.js';
 import { useHostZone } from '../layout/time/host-times.js';
 import { useUrlQuery } from '../layout/use-url-query.js';
+import { ToggleButtons } from '../layout/widgets/toggle-buttons.js';
 import { t } from '../texts/translate.js';
 import { offlineSpans } from './condition-intervals.js';
 
@@ -40,20 +41,12 @@ export function LoadCharts({ readings, node, pods }: LoadChartsProps) {
   return (
     <section className={controls.card} aria-label="Load">
       <h2>Load</h2>
-      <div className={controls.row}>
-        {SPANS.map(([value, words]) => (
-          <button
-            key={value}
-            type="button"
-            className={controls.button}
-            aria-pressed={span === value}
-            data-main={span === value || undefined}
-            onClick={() => setQuery('span', value === 'hour' ? '' : value)}
-          >
-            {words}
-          </button>
-        ))}
-      </div>
+      <ToggleButtons
+        label="Time"
+        choices={SPANS}
+        chosen={span}
+        onChoose={(value) => setQuery('span', value === 'hour' ? '' : value)}
+      />
       {!series && <p role="status">{t('Loading…')}</p>}
       {series && series.times.length === 0 && (
         <p>

@@ -1,8 +1,8 @@
-/** Confirmation of an action. The browser's modal dialog traps the focus and handles Escape. */
-import { type ReactNode, useEffect, useId, useRef, useState } from 'react';
+/** Confirmation of an action, with its effect and a field for the reason. */
+import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { t, translated } from '../texts/translate.js';
-import classes from './confirm-dialog.module.css';
 import controls from './controls.module.css';
+import { ModalDialog } from './widgets/modal-dialog.js';
 
 export interface Confirmation {
   title: string;
@@ -19,19 +19,24 @@ export interface Confirmation {
 
 /** `onClose` is called after the action or a cancellation. */
 export function ConfirmDialog({ question, onClose }: { question: Confirmation; onClose: () => void }) {
-  const dialog = useRef<HTMLDialogElement>(null);
-  const id = useId();
   const [reason, setReason] = useState('');
   const [problem, setProblem] = useState('');
   const [isBusy, setBusy] = useState(false);
-  useEffect(() => dialog.current?.showModal(), []);
+  // An action can end after its dialog was cancelled. It must not close the next dialog.
+  const isOpen = useRef(true);
+  useEffect(() => {
+    isOpen.current = true;
+    return () => {
+      isOpen.current = false;
+    };
+  }, []);
 
   const perform = async () => {
     setBusy(true);
     setProblem('');
     try {
       await question.perform(reason.trim());
-      dialog.current?.close();
+      if (isOpen.current) onClose();
     } catch (error) {
       setProblem(error instanceof Error ? error.message : String(error));
       setBusy(false);
@@ -39,8 +44,8 @@ export function ConfirmDialog({ question, onClose }: { question: Confirmation; o
   };
   const lacksReason = question.reason === 'needed' && reason.trim() === '';
   return (
-    <dialog ref={dialog} className={classes.dialog} aria-labelledby={`${id}-title`} onClose={onClose}>
-      <h2 id={`${id}-title`}>{translated(question.title)}</h2>
+    <ModalDialog label={translated(question.title)} shape="box" keepsText onClose={onClose}>
+      <h2>{translated(question.title)}</h2>
       <div>{question.text}</div>
       {question.reason !== 'none' && (
         <label className={controls.field}>
@@ -68,10 +73,10 @@ export function ConfirmDialog({ question, onClose }: { question: Confirmation; o
         >
           {translated(question.act)}
         </button>
-        <button type="button" className={controls.button} onClick={() => dialog.current?.close()}>
+        <button type="button" className={controls.button} onClick={onClose}>
           {t('Cancel')}
         </button>
       </div>
-    </dialog>
+    </ModalDialog>
   );
 }

@@ -1,12 +1,11 @@
 /** What needs an operator, with the next step. Rows do not move while the user points at them. */
-import { useState } from 'react';
 import { Link } from 'wouter';
 import { JobButtons } from '../jobs/job-buttons.js';
 import { waveActions } from '../jobs/job-writes.js';
 import controls from '../layout/controls.module.css';
 import { StatusIcon } from '../layout/status/status-badge.js';
 import { RelativeTime } from '../layout/time/relative-time.js';
-import { useFrozenValue } from '../layout/use-frozen-value.js';
+import { useFrozenValue, usePointerOver } from '../layout/use-frozen-value.js';
 import { actionsOfRollout } from '../rollouts/rollout-actions.js';
 import { RolloutButtons } from '../rollouts/rollout-buttons.js';
 import { primaryVerbs } from '../rollouts/rollout-phases.js';
@@ -14,16 +13,11 @@ import type { Cause } from './fleet-causes.js';
 import classes from './overview-page.module.css';
 
 export function InboxList({ causes }: { causes: readonly Cause[] }) {
-  const [isHovered, setHovered] = useState(false);
+  const [isHovered, list] = usePointerOver();
   const frozen = useFrozenValue(causes, isHovered);
   const shown = keepOrder(frozen, causes);
   return (
-    <section
-      className={controls.card}
-      aria-label="Inbox"
-      onPointerEnter={() => setHovered(true)}
-      onPointerLeave={() => setHovered(false)}
-    >
+    <section ref={list} className={controls.card} aria-label="Inbox">
       <h2>Needs attention</h2>
       {shown.length === 0 && (
         <p className={controls.dim}>Nothing needs you. Failures, offline sites and approvals appear here.</p>

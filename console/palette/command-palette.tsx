@@ -1,11 +1,13 @@
-/** Command palette (Ctrl-K): navigation and user actions. Implements ARIA's combobox pattern. */
-import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react';
+/** Command palette (Ctrl-K): navigation and user actions. Base UI handles the keys and roles of the list. */
+import { Autocomplete } from '@base-ui/react/autocomplete';
+import { useState } from 'react';
 import { useLocation } from 'wouter';
 import { FLEET_GROUP, type KubeObject } from '../../shared/kube/objects/meta.js';
 import { isSignedInByCertificate } from '../api/signed-in-user.js';
 import { useScopedResource } from '../api/use-scoped-resource.js';
 import { applyTheme } from '../layout/shell/theme-storage.js';
 import { signOut } from '../layout/shell/user-menu.js';
+import { ModalDialog } from '../layout/widgets/modal-dialog.js';
 import { t, translated } from '../texts/translate.js';
 import classes from './command-palette.module.css';
 import { type PaletteItem, type PaletteObjects, paletteItems } from './palette-items.js';
@@ -22,68 +24,50 @@ interface CommandPaletteProps {
 }
 
 export function CommandPalette({ onClose, onHelp }: CommandPaletteProps) {
-  const dialog = useRef<HTMLDialogElement>(null);
-  const id = useId();
   const [typed, setTyped] = useState('');
-  const [at, setAt] = useState(0);
   const [, navigate] = useLocation();
   const items = paletteItems(typed, { ...useObjects(), maySignOut: !isSignedInByCertificate() });
-  const chosen = Math.min(at, items.length - 1);
-  useEffect(() => dialog.current?.showModal(), []);
 
-  const perform = (item: PaletteItem | undefined) => {
-    if (!item) return;
-    dialog.current?.close();
+  const perform = (item: PaletteItem) => {
+    onClose();
     if ('go' in item) navigate(item.go);
     else if ('theme' in item) applyTheme(item.theme);
     else if (item.act === 'help') onHelp();
     else void signOut();
   };
-  const onKeyDown = (event: KeyboardEvent) => {
-    const step = event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : 0;
-    if (step !== 0) {
-      event.preventDefault();
-      setAt((chosen + step + items.length) % items.length);
-    }
-    if (event.key === 'Enter') perform(items[chosen]);
-  };
   return (
-    <dialog ref={dialog} className={classes.palette} aria-label={t('Go to')} onClose={onClose}>
-      <input
-        className={classes.field}
-        role="combobox"
-        aria-label={t('Go to a page, host, DaemonSet, rollout or job')}
-        aria-expanded="true"
-        aria-controls={`${id}-list`}
-        aria-activedescendant={items[chosen] ? `${id}-${chosen}` : undefined}
-        placeholder={t('Page, host or rollout, or an action: cordon node-37')}
-        autoComplete="off"
-        spellCheck={false}
+    <ModalDialog label={t('Go to')} shape="list" onClose={onClose}>
+      <Autocomplete.Root
+        inline
+        open
+        mode="none"
+        autoHighlight="always"
+        keepHighlight
+        items={items}
         value={typed}
-        onChange={(event) => {
-          setTyped(event.target.value);
-          setAt(0);
-        }}
-        onKeyDown={onKeyDown}
-      />
-      <div className={classes.list} id={`${id}-list`} role="listbox" aria-label={t('Where to')}>
-        {items.map((item, index) => (
-          // biome-ignore lint/a11y/useKeyWithClickEvents: the focused input handles the keys
-          <div
-            key={item.id}
-            id={`${id}-${index}`}
-            role="option"
-            tabIndex={-1}
-            aria-selected={index === chosen}
-            className={classes.item}
-            onPointerMove={() => setAt(index)}
-            onClick={() => perform(item)}
-          >
-            {item.text} <span>{translated(item.hint)}</span>
-          </div>
-        ))}
-      </div>
-    </dialog>
+        // A chosen item must not be shown as the typed text while the palette closes.
+        onValueChange={(text, { reason }) => reason !== 'item-press' && setTyped(text)}
+      >
+        <Autocomplete.Input
+          className={classes.field}
+          aria-label={t('Go to a page, host, DaemonSet, rollout or job')}
+          placeholder={t('Page, host or rollout, or an action: cordon node-37')}
+          spellCheck={false}
+        />
+        <Autocomplete.List className={classes.list} aria-label={t('Where to')}>
+          {(item: PaletteItem) => (
+            <Autocomplete.Item
+              key={item.id}
+              value={item}
+              className={classes.item}
+              onClick={() => perform(item)}
+            >
+              {item.text} <span>{translated(item.hint)}</span>
+            </Autocomplete.Item>
+          )}
+        </Autocomplete.List>
+      </Autocomplete.Root>
+    </ModalDialog>
   );
 }
 

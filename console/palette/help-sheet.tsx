@@ -1,10 +1,10 @@
 /** List of keyboard shortcuts. */
-import { useEffect, useRef, useState } from 'react';
+import { useState } from 'react';
 import controls from '../layout/controls.module.css';
 import { NAV_PLACES } from '../layout/shell/navigation.js';
 import table from '../layout/table.module.css';
+import { ModalDialog } from '../layout/widgets/modal-dialog.js';
 import { t, translated } from '../texts/translate.js';
-import classes from './help-sheet.module.css';
 import { areSingleKeysEnabled, setSingleKeys } from './single-keys.js';
 
 const KEYS: readonly [keys: string, what: string][] = [
@@ -17,11 +17,9 @@ const KEYS: readonly [keys: string, what: string][] = [
 ];
 
 export function HelpSheet({ onClose }: { onClose: () => void }) {
-  const dialog = useRef<HTMLDialogElement>(null);
   const [isOn, setOn] = useState(areSingleKeysEnabled);
-  useEffect(() => dialog.current?.showModal(), []);
   return (
-    <dialog ref={dialog} className={classes.sheet} aria-label={t('Keyboard shortcuts')} onClose={onClose}>
+    <ModalDialog label={t('Keyboard shortcuts')} shape="box" onClose={onClose}>
       <h2>{t('Keyboard shortcuts')}</h2>
       <table className={table.table}>
         <tbody>
@@ -47,10 +45,10 @@ export function HelpSheet({ onClose }: { onClose: () => void }) {
         {t('Single-key shortcuts (?, /, g …)')}
       </label>
       <div className={controls.row}>
-        <button type="button" className={controls.button} onClick={() => dialog.current?.close()}>
+        <button type="button" className={controls.button} onClick={onClose}>
           {t('Close')}
         </button>
       </div>
-    </dialog>
+    </ModalDialog>
   );
 }

@@ -26,7 +26,7 @@ export function KeyboardShortcuts() {
       }
       if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target) || !areSingleKeysEnabled())
         return;
-      if (document.querySelector('dialog[open]')) return;
+      if (document.querySelector('[role="dialog"], [role="menu"]')) return;
       const place = NAV_PLACES.find(({ key }) => key === event.key);
       if (place && event.timeStamp - prefixAt < SECOND_KEY_MS) navigate(place.path);
       prefixAt = event.key === 'g' ? event.timeStamp : Number.NEGATIVE_INFINITY;

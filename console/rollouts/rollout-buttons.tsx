@@ -1,16 +1,18 @@
 /** Buttons for actions on a rollout, with confirmation. Hidden without permission. */
-import { useEffect, useState } from 'react';
+import { Suspense, useEffect, useState } from 'react';
 import type { Rollout } from '../../shared/kube/rollouts/rollout-types.js';
 import type { SteeringVerb } from '../../shared/kube/rollouts/steering-requests.js';
 import { useAreChecksLoaded, useIsAllowed } from '../api/access-checks.js';
 import { ConfirmDialog } from '../layout/confirm-dialog.js';
 import controls from '../layout/controls.module.css';
+import { lazyPage } from '../layout/lazy-page.js';
 import { CopyCommand } from '../layout/text/copy-command.js';
 import { useUrlQuery } from '../layout/use-url-query.js';
 import { translated } from '../texts/translate.js';
 import { type RolloutAction, rolloutActionCommand, sendRolloutAction } from './rollout-actions.js';
-import classes from './rollout-page.module.css';
 import { weighActions } from './rollout-phases.js';
+
+const MoreActions = lazyPage(async () => (await import('./more-actions.js')).MoreActions);
 
 const STEER = { verb: 'patch', group: 'fleet.everynode.dev', resource: 'rollouts' } as const;
 
@@ -61,10 +63,9 @@ export function RolloutButtons({ rollout, actions, primary, isAddressed = false 
       {problem && <p role="alert">{problem}</p>}
       {shown.map(button)}
       {more.length > 0 && (
-        <details className={classes.more}>
-          <summary className={controls.button}>More actions</summary>
-          {more.map(button)}
-        </details>
+        <Suspense>
+          <MoreActions actions={more} onSelect={setSelected} />
+        </Suspense>
       )}
       {selected && (
         <ConfirmDialog

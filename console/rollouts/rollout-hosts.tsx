@@ -9,6 +9,7 @@ import { codeWords, reasonStatus } from '../layout/status/reason-status.js';
 import { StatusBadge } from '../layout/status/status-badge.js';
 import table from '../layout/table.module.css';
 import { useUrlFilter } from '../layout/use-url-query.js';
+import { ToggleButtons } from '../layout/widgets/toggle-buttons.js';
 import { actionsOfHost, rolloutPath } from './rollout-actions.js';
 import { RolloutButtons } from './rollout-buttons.js';
 import classes from './rollout-page.module.css';
@@ -32,23 +33,22 @@ export function RolloutHosts({ rollout, codes }: RolloutHostsProps) {
   const shown = present.some(([code]) => code === asked) ? asked : '';
   if (present.length === 0) return null;
   const total = present.reduce((sum, [, count]) => sum + count, 0);
-  const chip = (code: string, text: string, count: number) => (
-    <button
-      key={code}
-      type="button"
-      className={controls.button}
-      aria-pressed={code === shown}
-      onClick={() => setQuery('state', code === '' ? 'all' : code)}
-    >
-      <strong>{count}</strong> {text}
-    </button>
-  );
+  const chips = [['', total] as const, ...present];
   return (
     <section className={controls.card} aria-label="Hosts">
       <h2>Hosts</h2>
       <div className={classes.chips}>
-        {chip('', 'All', total)}
-        {present.map(([code, count]) => chip(code, codeWords(code), count))}
+        <ToggleButtons
+          label="State"
+          choices={chips.map(([code, count]) => [
+            code,
+            <span key={code}>
+              <strong>{count}</strong> {code === '' ? 'All' : codeWords(code)}
+            </span>,
+          ])}
+          chosen={shown}
+          onChoose={(code) => setQuery('state', code === '' ? 'all' : code)}
+        />
       </div>
       <HostTable rollout={rollout} code={shown} version={JSON.stringify(codes)} />
     </section>

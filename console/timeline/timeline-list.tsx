@@ -4,6 +4,7 @@ import controls from '../layout/controls.module.css';
 import { StatusIcon } from '../layout/status/status-badge.js';
 import { RelativeTime } from '../layout/time/relative-time.js';
 import { useUrlFilter } from '../layout/use-url-query.js';
+import { ToggleButtons } from '../layout/widgets/toggle-buttons.js';
 import { KIND_NAMES, kindsOf, MOST_ENTRIES, type TimelineEntry } from './timeline-entry.js';
 import classes from './timeline-list.module.css';
 
@@ -21,20 +22,12 @@ export function Timeline({ entries, reach }: TimelineProps) {
   return (
     <section className={`${controls.card} ${classes.timeline}`} aria-label="Timeline">
       <h2>Timeline</h2>
-      <fieldset className={classes.kinds}>
-        <legend>Show</legend>
-        {(['', ...kinds] as const).map((kind) => (
-          <button
-            key={kind}
-            type="button"
-            className={controls.button}
-            aria-pressed={kind === (shown ?? '')}
-            onClick={() => setQuery('kind', kind)}
-          >
-            {kind === '' ? 'All' : KIND_NAMES[kind]}
-          </button>
-        ))}
-      </fieldset>
+      <ToggleButtons
+        label="Show"
+        choices={(['', ...kinds] as const).map((kind) => [kind, kind === '' ? 'All' : KIND_NAMES[kind]])}
+        chosen={shown ?? ''}
+        onChoose={(kind) => setQuery('kind', kind)}
+      />
       {matching.length === 0 && <p>Nothing is recorded.</p>}
       <ol className={classes.entries}>
         {matching.slice(0, MOST_ENTRIES).map((entry, index) => (

@@ -31,7 +31,10 @@ const IN_FRONT: Readonly<Record<string, (page: Page) => Promise<void>>> = {
     await page.keyboard.press('?');
     await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor();
   },
-  columns: (page) => page.getByText('Columns', { exact: true }).click(),
+  columns: async (page) => {
+    await page.getByRole('button', { name: 'Columns' }).click();
+    await page.getByRole('menuitemcheckbox', { name: 'Agent' }).waitFor();
+  },
   views: (page) => page.getByText('Views', { exact: true }).click(),
   bulk: async (page) => {
     await page.getByLabel('Select node-1', { exact: true }).check();

@@ -138,11 +138,21 @@ function suite(): void {
     await page.keyboard.press('g');
     await page.keyboard.press('h');
     await page.getByRole('heading', { level: 1, name: 'Hosts' }).waitFor();
+    await staysInDialog(page);
     await page.getByRole('searchbox', { name: 'Filter' }).waitFor();
     await page.keyboard.press('/');
     await page.locator('input[type=search]:focus').waitFor();
     await page.keyboard.type('node-1');
     await page.waitForURL(/filter=node-1/);
+    // A group of buttons is one stop of Tab: arrow keys move within it.
+    await page.getByRole('button', { name: / Healthy$/ }).focus();
+    await page.keyboard.press('ArrowRight');
+    await page.keyboard.press('Space');
+    await page.waitForURL(/condition=(?!healthy)/);
+    await page.keyboard.press('Space');
+    await page.waitForURL((url) => !url.search.includes('condition'));
+    await page.keyboard.press('Shift+Tab');
+    assert.equal(await page.locator('fieldset button:focus').count(), 0, 'Tab leaves the group');
   });
 
   test('columns, order and views are in the URL, and rows under the pointer keep their places', async () => {
@@ -220,4 +230,18 @@ async function accountToken({ api }: SimulatedFleet, name: string): Promise<stri
   await api.request('POST', '/api/v1/namespaces/default/serviceaccounts', { metadata: { name } });
   const path = `/api/v1/namespaces/default/serviceaccounts/${name}/token`;
   return (await api.request<{ status: { token: string } }>('POST', path, { spec: {} })).status.token;
+}
+
+/** Opens the palette by its button. Asserts that Tab stays in it, and that Escape returns the focus to the button. */
+async function staysInDialog(page: Page): Promise<void> {
+  const opener = page.getByRole('button', { name: /^Go to…/ });
+  await opener.press('Enter');
+  await page.getByRole('combobox', { name: 'Go to a page' }).waitFor();
+  for (const key of ['Tab', 'Tab', 'Shift+Tab']) {
+    await page.keyboard.press(key);
+    await page.locator('[role=dialog] :focus').waitFor();
+  }
+  await page.keyboard.press('Escape');
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  await opener.and(page.locator(':focus')).waitFor();
 }

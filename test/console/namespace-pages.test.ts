@@ -96,8 +96,7 @@ function suite(): void {
       await page.getByRole('combobox', { name: 'Go to a page' }).fill(typed);
       await page.getByRole('option', { name: found }).waitFor();
       await page.keyboard.press('Escape');
-      // A closed dialog has no role before it is removed, and until then Ctrl-K does not open the palette again.
-      await page.locator('dialog[aria-label="Go to"]').waitFor({ state: 'detached' });
+      await page.getByRole('dialog', { name: 'Go to' }).waitFor({ state: 'detached' });
     }
   });
 

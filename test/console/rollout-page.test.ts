@@ -54,8 +54,7 @@ function suite(): void {
     const page = await fixture.signedIn('rollouts/default/sign');
     const reached = (phase: string) => page.getByRole('heading', { name: phase, exact: true }).waitFor();
     const steer = async (what: string, consequence: RegExp, then: string) => {
-      await openMenu(page, what);
-      await page.getByRole('button', { name: what, exact: true }).click();
+      await choose(page, what);
       const dialog = page.getByRole('dialog');
       await dialog.getByText(consequence).waitFor();
       const why = dialog.getByLabel(/Why/);
@@ -112,8 +111,7 @@ function suite(): void {
     await page.getByText(/\d+:\d\d left\./).waitFor();
     await page.getByRole('row', { name: /^Asia\/Tokyo 1 / }).waitFor();
     const steer = async (what: string, consequence: string, then: string) => {
-      await openMenu(page, what);
-      await page.getByRole('button', { name: what, exact: true }).click();
+      await choose(page, what);
       await page.getByRole('dialog').getByText(consequence).waitFor();
       await page.getByRole('dialog').getByRole('button', { name: what, exact: true }).click();
       await page.getByRole('heading', { name: then, exact: true }).waitFor();
@@ -143,14 +141,16 @@ function suite(): void {
   });
 }
 
-/** Opens the menu of seldom used actions, if this action is in it. */
-async function openMenu(page: Page, action: string): Promise<void> {
-  // The actions appear when the user's rights are known.
-  const anywhere = page.getByRole('button', { name: action, exact: true, includeHidden: true });
-  await anywhere.first().waitFor({ state: 'attached' });
-  const hidden = page.locator('details:not([open])').getByRole('button', {
-    ...{ name: action, exact: true },
-    includeHidden: true,
-  });
-  if ((await hidden.count()) > 0) await page.getByText('More actions').click();
+/** Presses the button of an action. A seldom used action is in the menu. */
+async function choose(page: Page, action: string): Promise<void> {
+  const button = page.getByRole('button', { name: action, exact: true });
+  const menu = page.getByRole('button', { name: 'More actions' });
+  await button.or(menu).first().waitFor();
+  if ((await button.count()) > 0) return button.click();
+  // By keyboard alone: the entries are reached by arrow keys and by their first letters.
+  await menu.press('Enter');
+  await page.getByRole('menuitem', { name: action, exact: true }).waitFor();
+  await page.keyboard.type(action.slice(0, 3));
+  await page.getByRole('menuitem', { name: action, exact: true }).and(page.locator(':focus')).waitFor();
+  await page.keyboard.press('Enter');
 }

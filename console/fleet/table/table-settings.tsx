@@ -3,6 +3,8 @@ import { type FormEvent, useState } from 'react';
 import { useLocation, useSearch } from 'wouter';
 import controls from '../../layout/controls.module.css';
 import { CopyCommand } from '../../layout/text/copy-command.js';
+import { MenuButton, MenuChoice } from '../../layout/widgets/menu-button.js';
+import { PopoverButton, PopoverClose } from '../../layout/widgets/popover-button.js';
 import { t } from '../../texts/translate.js';
 import { COLUMNS, columnsText, type HostColumn, labelColumn } from './host-columns.js';
 import classes from './table-settings.module.css';
@@ -23,22 +25,16 @@ export function TableSettings({ columns, labels, onColumns }: TableSettingsProps
   };
   return (
     <div className={controls.row}>
-      <details className={classes.menu}>
-        <summary className={controls.button}>Columns</summary>
-        <fieldset>
-          <legend>Columns of the table</legend>
-          {offered.map((column) => (
-            <label key={column.id}>
-              <input
-                type="checkbox"
-                checked={columns.some(({ id }) => id === column.id)}
-                onChange={() => toggle(column)}
-              />
-              {column.name}
-            </label>
-          ))}
-        </fieldset>
-      </details>
+      <MenuButton label="Columns">
+        {offered.map((column) => (
+          <MenuChoice
+            key={column.id}
+            label={column.name}
+            isOn={columns.some(({ id }) => id === column.id)}
+            onToggle={() => toggle(column)}
+          />
+        ))}
+      </MenuButton>
       <SavedViews />
       <CopyCommand text="kubectl get hosts" />
     </div>
@@ -68,8 +64,7 @@ function SavedViews() {
     setName('');
   };
   return (
-    <details className={classes.menu}>
-      <summary className={controls.button}>Views</summary>
+    <PopoverButton label="Views">
       <div className={classes.views}>
         {views.length === 0 && (
           <p>No saved views in this browser. The URL contains the view and can be shared.</p>
@@ -77,14 +72,13 @@ function SavedViews() {
         <ul>
           {views.map((view) => (
             <li key={view.name}>
-              <button
-                type="button"
+              <PopoverClose
                 className={controls.button}
                 aria-current={view.query === query}
                 onClick={() => navigate(view.query ? `/hosts?${view.query}` : '/hosts')}
               >
                 {view.name}
-              </button>
+              </PopoverClose>
               <button
                 type="button"
                 className={controls.button}
@@ -110,7 +104,7 @@ function SavedViews() {
           </button>
         </form>
       </div>
-    </details>
+    </PopoverButton>
   );
 }
 

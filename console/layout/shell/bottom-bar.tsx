@@ -1,13 +1,11 @@
 /** Navigation of phones: a bar at the bottom, within reach of a thumb. `More` opens the other pages. */
 import { Boxes, Ellipsis, LayoutDashboard, Search, Server } from 'lucide-react';
-import { useEffect, useRef, useState } from 'react';
+import { useState } from 'react';
 import { Link, useLocation } from 'wouter';
-import { t, translated } from '../../texts/translate.js';
-import controls from '../controls.module.css';
+import { t } from '../../texts/translate.js';
 import classes from './bottom-bar.module.css';
-import { NamespaceSelect } from './namespace-select.js';
+import { MoreSheet } from './more-sheet.js';
 import { ADD_HOST, isAtItem, type NavItem } from './navigation.js';
-import { UserMenu } from './user-menu.js';
 
 interface BottomBarProps {
   items: readonly NavItem[];
@@ -45,28 +43,5 @@ export function BottomBar({ items, onSearch }: BottomBarProps) {
         />
       )}
     </>
-  );
-}
-
-function MoreSheet({ items, onClose }: { items: readonly NavItem[]; onClose: () => void }) {
-  const dialog = useRef<HTMLDialogElement>(null);
-  useEffect(() => dialog.current?.showModal(), []);
-  return (
-    <dialog ref={dialog} className={classes.sheet} aria-label={t('More')} onClose={onClose}>
-      <ul>
-        {items.map(({ path, name, icon: Icon }) => (
-          <li key={path}>
-            <Link href={path} onClick={() => dialog.current?.close()}>
-              <Icon aria-hidden="true" /> {translated(name)}
-            </Link>
-          </li>
-        ))}
-      </ul>
-      <NamespaceSelect />
-      <UserMenu />
-      <button type="button" className={controls.button} onClick={() => dialog.current?.close()}>
-        {t('Close')}
-      </button>
-    </dialog>
   );
 }
