@@ -7,6 +7,7 @@ import controls from '../layout/controls.module.css';
 import { LabelledTable } from '../layout/list-table.js';
 import { codeWords } from '../layout/status/reason-status.js';
 import { shortImage } from '../layout/text/image-text.js';
+import { translated } from '../texts/translate.js';
 import classes from './daemonset-page.module.css';
 import { type HostsByReason, hostsPath, placementGroups } from './placement-groups.js';
 
@@ -87,7 +88,7 @@ function Placement({ reasons }: { reasons: readonly HostsByReason[] }) {
           </dt>
           {own.map(({ code, count: hosts, nodes }) => (
             <dd key={code}>
-              <HostNames title={`${hosts} ${codeWords(code)}`} nodes={nodes} />
+              <HostNames title={`${hosts} ${translated(codeWords(code))}`} nodes={nodes} />
             </dd>
           ))}
         </div>
@@ -135,7 +136,7 @@ function Counts({ status }: Pick<DaemonSet, 'status'>) {
     <dl className={controls.row}>
       {COUNTS.map(([name, field]) => (
         <div key={field}>
-          <dt className={controls.dim}>{name}</dt>
+          <dt className={controls.dim}>{translated(name)}</dt>
           <dd>{status?.[field] ?? 0}</dd>
         </div>
       ))}

@@ -13,11 +13,20 @@ export function valueText(value: HostValue): string {
   return value.length > MOST_CHARACTERS ? `${value.slice(0, MOST_CHARACTERS)}…` : value;
 }
 
-/** Returns `site=kiel`, with expressions as in kubectl. */
+const OPERATORS: Readonly<Record<string, string>> = {
+  In: 'is one of',
+  NotIn: 'is none of',
+  Exists: 'is set',
+  DoesNotExist: 'is not set',
+};
+
+/** Returns `site=kiel`, and for expressions `site is one of (kiel, bremen)`. */
 export function selectorText(selector: LabelSelector | undefined): string {
   const labels = Object.entries(selector?.matchLabels ?? {}).map(([key, value]) => `${key}=${value}`);
   const expressions = (selector?.matchExpressions ?? []).map(({ key, operator, values = [] }) =>
-    [key, operator, values.length > 0 ? `(${values.join(', ')})` : ''].join(' ').trimEnd(),
+    [key, OPERATORS[operator] ?? operator, values.length > 0 ? `(${values.join(', ')})` : '']
+      .join(' ')
+      .trimEnd(),
   );
   return [...labels, ...expressions].join(', ') || 'all hosts';
 }
