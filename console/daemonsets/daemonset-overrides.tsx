@@ -4,7 +4,7 @@ import type { KubeObject } from '../../shared/kube/objects/meta.js';
 import type { LabelSelector } from '../../shared/kube/objects/selectors.js';
 import { useLiveList } from '../api/live-list.js';
 import { ListTable } from '../layout/list-table.js';
-import { selectorText } from '../values/value-text.js';
+import { selectorText } from '../layout/text/selector-text.js';
 
 /** fleet.everynode.dev/v1 DaemonSetOverride, as far as the page shows it. */
 interface ShownOverride extends KubeObject {
