@@ -47,7 +47,11 @@ export function useFleetState(
 ): FleetState {
   const context = useFleetContext();
   const [labelCounts] = useState(() => new LabelCounts());
-  const labels = useMemo(() => labelCounts.of(hosts), [labelCounts, hosts]);
+  // The hosts of one site have one value of the label, which would not count as a label of sites.
+  const labels = useMemo(
+    () => (areAll ? labelCounts.of(hosts) : [...new Set(hosts.flatMap(labelKeysOf))]),
+    [labelCounts, hosts, areAll],
+  );
   const siteLabel = siteLabelOf(labels, by);
   const needsTotals = !areAll && siteLabel !== undefined && hasSeveralOffline(hosts);
   const totals = useSiteTotals(siteLabel, needsTotals);
@@ -66,6 +70,10 @@ export function useFleetState(
     [hosts, sites, siteLabel, stalled, jobs, pendingJoins, context],
   );
   return { labels, siteLabel, sites, stalled, jobs, causes, areSitesKnown };
+}
+
+function labelKeysOf({ metadata }: Host): string[] {
+  return Object.keys(metadata.labels ?? {});
 }
 
 /** A single host is no site. */
