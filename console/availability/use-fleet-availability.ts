@@ -1,5 +1,5 @@
 /** Loads how long the hosts of the fleet and of its sites were Ready. */
-import { useCallback, useState } from 'react';
+import { useCallback, useMemo, useState } from 'react';
 import type { AvailabilitySums, FleetAvailability } from '../../shared/kube/fleet/availability-types.js';
 import { useInterval } from '../api/live-list.js';
 import { useApiResource } from '../api/use-api-resource.js';
@@ -14,17 +14,33 @@ interface ShownAvailability {
 
 /** Returns undefined until it is loaded, and for users who may not read it. */
 export function useFleetAvailability(siteLabel: string | undefined): ShownAvailability | undefined {
+  const { answer } = useAnswer(siteLabel, true);
+  if (!answer) return undefined;
+  const { day, week, groups } = answer;
+  return { fleet: { day, week }, ofSite: (site) => groups.find(({ value }) => value === site) };
+}
+
+/** Returns the number of hosts of a site. `refused`: the user may not read it. */
+type SiteTotals = 'loading' | 'refused' | ((site: string | undefined) => number | undefined);
+
+/** Loads nothing while `isWanted` is false. */
+export function useSiteTotals(siteLabel: string | undefined, isWanted: boolean): SiteTotals {
+  const { answer, code } = useAnswer(siteLabel, isWanted);
+  return useMemo(() => {
+    if (answer) return (site) => answer.groups.find(({ value }) => value === site)?.hosts;
+    return code === 403 ? 'refused' : 'loading';
+  }, [answer, code]);
+}
+
+function useAnswer(siteLabel: string | undefined, isWanted: boolean) {
   const [minutes, setMinutes] = useState(0);
   useInterval(
     RENEW_MS,
     useCallback(() => setMinutes((count) => (document.hidden ? count : count + 1)), []),
   );
   const query = siteLabel === undefined ? '' : `?by=${encodeURIComponent(siteLabel)}`;
-  const { answer } = useApiResource<FleetAvailability>(
+  return useApiResource<FleetAvailability>(
     `/apis/fleet.everynode.dev/v1/hostavailability${query}`,
-    String(minutes),
+    isWanted ? String(minutes) : '',
   );
-  if (!answer) return undefined;
-  const { day, week, groups } = answer;
-  return { fleet: { day, week }, ofSite: (site) => groups.find(({ value }) => value === site) };
 }

@@ -4,6 +4,7 @@ import type { KubeObject } from '../../shared/kube/objects/meta.js';
 import type { LabelSelector } from '../../shared/kube/objects/selectors.js';
 import { useLiveList } from '../api/live-list.js';
 import { ListTable } from '../layout/list-table.js';
+import { selectorText } from '../layout/text/selector-text.js';
 
 /** fleet.everynode.dev/v1 DaemonSetOverride, as far as the page shows it. */
 interface ShownOverride extends KubeObject {
@@ -41,20 +42,12 @@ export function DaemonSetOverrides({ namespace, name }: DaemonSetOverridesProps)
             <Link href={`/resources/${RESOURCE}/${namespace}/${metadata.name}`}>{metadata.name}</Link>
           </th>
           <td>{spec.priority ?? 0}</td>
-          <td>{labelsText(spec.nodeSelector)}</td>
+          <td>{selectorText(spec.nodeSelector)}</td>
           <td>{changesText(spec)}</td>
         </tr>
       ))}
     </ListTable>
   );
-}
-
-function labelsText(selector: LabelSelector | undefined): string {
-  const labels = Object.entries(selector?.matchLabels ?? {}).map(([key, value]) => `${key}=${value}`);
-  const expressions = (selector?.matchExpressions ?? []).map(
-    ({ key, operator, values = [] }) => `${key} ${operator} ${values.join(', ')}`,
-  );
-  return [...labels, ...expressions].join(', ') || 'all hosts';
 }
 
 /** Returns for example `image and variables of till; volume cache`. */

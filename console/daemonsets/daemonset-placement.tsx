@@ -4,9 +4,10 @@ import type { DaemonSet } from '../../shared/kube/daemonsets/daemonset-types.js'
 import { countText } from '../../shared/kube/objects/meta.js';
 import { useApiResource } from '../api/use-api-resource.js';
 import controls from '../layout/controls.module.css';
+import { LabelledTable } from '../layout/list-table.js';
 import { codeWords } from '../layout/status/reason-status.js';
-import table from '../layout/table.module.css';
 import { shortImage } from '../layout/text/image-text.js';
+import { translated } from '../texts/translate.js';
 import classes from './daemonset-page.module.css';
 import { type HostsByReason, hostsPath, placementGroups } from './placement-groups.js';
 
@@ -22,6 +23,8 @@ interface Reasons {
   reasons: readonly HostsByReason[];
   versions: readonly RunningVersion[];
 }
+
+const VERSION_COLUMNS = ['Version', 'Hosts', 'Share'] as const;
 
 export function DaemonSetPlacement({ daemonSet }: { daemonSet: DaemonSet }) {
   const { namespace = '', name, resourceVersion } = daemonSet.metadata;
@@ -51,35 +54,26 @@ function Versions({ versions }: { versions: readonly RunningVersion[] }) {
   return (
     <section className={controls.card} aria-label="Versions in use">
       <h2>Versions in use</h2>
-      <table className={table.table}>
-        <thead>
-          <tr>
-            <th scope="col">Version</th>
-            <th scope="col">Hosts</th>
-            <th scope="col">Share</th>
+      <LabelledTable columns={VERSION_COLUMNS}>
+        {versions.map(({ revision, images, count, nodes }) => (
+          <tr key={revision}>
+            <th scope="row">{images.map(shortImage).join(', ')}</th>
+            <td>
+              <HostNames title={countText(count, 'host')} nodes={nodes} />
+            </td>
+            <td>
+              <span className={classes.share}>
+                <progress
+                  max={total}
+                  value={count}
+                  aria-label={`Share of ${images.map(shortImage).join(', ')}`}
+                />
+                {Math.round((count / total) * 100)} %
+              </span>
+            </td>
           </tr>
-        </thead>
-        <tbody>
-          {versions.map(({ revision, images, count, nodes }) => (
-            <tr key={revision}>
-              <th scope="row">{images.map(shortImage).join(', ')}</th>
-              <td>
-                <HostNames title={countText(count, 'host')} nodes={nodes} />
-              </td>
-              <td>
-                <span className={classes.share}>
-                  <progress
-                    max={total}
-                    value={count}
-                    aria-label={`Share of ${images.map(shortImage).join(', ')}`}
-                  />
-                  {Math.round((count / total) * 100)} %
-                </span>
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+        ))}
+      </LabelledTable>
     </section>
   );
 }
@@ -94,7 +88,7 @@ function Placement({ reasons }: { reasons: readonly HostsByReason[] }) {
           </dt>
           {own.map(({ code, count: hosts, nodes }) => (
             <dd key={code}>
-              <HostNames title={`${hosts} ${codeWords(code)}`} nodes={nodes} />
+              <HostNames title={`${hosts} ${translated(codeWords(code))}`} nodes={nodes} />
             </dd>
           ))}
         </div>
@@ -134,7 +128,7 @@ const COUNTS = [
   ['Ready', 'numberReady'],
   ['Up to date', 'updatedNumberScheduled'],
   ['Available', 'numberAvailable'],
-  ['Misscheduled', 'numberMisscheduled'],
+  ['On other hosts', 'numberMisscheduled'],
 ] as const;
 
 function Counts({ status }: Pick<DaemonSet, 'status'>) {
@@ -142,7 +136,7 @@ function Counts({ status }: Pick<DaemonSet, 'status'>) {
     <dl className={controls.row}>
       {COUNTS.map(([name, field]) => (
         <div key={field}>
-          <dt className={controls.dim}>{name}</dt>
+          <dt className={controls.dim}>{translated(name)}</dt>
           <dd>{status?.[field] ?? 0}</dd>
         </div>
       ))}

@@ -11,7 +11,7 @@ export function DaemonSetValues({ daemonSet: { metadata, spec } }: { daemonSet: 
   return (
     <TableCard label="Values">
       <h2>Values of the host that it uses</h2>
-      <table className={table.table}>
+      <table className={`${table.table} ${table.wraps}`}>
         <tbody>
           {values.map(({ path, key, places }) => (
             <tr key={path}>

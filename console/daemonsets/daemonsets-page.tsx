@@ -23,7 +23,7 @@ const COLUMNS = [
   'Ready',
   'Up to date',
   'Available',
-  'Misscheduled',
+  'On other hosts',
 ] as const;
 
 const CREATE = { verb: 'create', group: 'apps', resource: 'daemonsets' };
@@ -71,7 +71,6 @@ function Row({ daemonSet }: { daemonSet: DaemonSet }) {
     status?.numberReady,
     status?.updatedNumberScheduled,
     status?.numberAvailable,
-    status?.numberMisscheduled,
   ];
   return (
     <tr>
@@ -86,6 +85,7 @@ function Row({ daemonSet }: { daemonSet: DaemonSet }) {
       {counts.map((count, index) => (
         <td key={COLUMNS[index + 4]}>{count ?? 0}</td>
       ))}
+      <td>{status?.numberMisscheduled || ''}</td>
     </tr>
   );
 }

@@ -2,8 +2,10 @@
 import { Link } from 'wouter';
 import { CHANGING_ACTIONS, type DaemonSetPlan, type Plan } from '../../shared/kube/fleet/plan-types.js';
 import controls from '../layout/controls.module.css';
+import { LabelledTable } from '../layout/list-table.js';
 import table from '../layout/table.module.css';
 
+const WAVE_COLUMNS = ['Wave', 'Hosts', 'Change', 'From', 'Until'] as const;
 const MAX_HOSTS = 200;
 
 /** Returns the number of hosts that change, at once or later. */
@@ -47,31 +49,20 @@ function OfDaemonSet({ plan }: { plan: DaemonSetPlan }) {
       {assumptions.length > 0 && <p className={controls.dim}>Assuming that {assumptions.join('; ')}.</p>}
       {waves.length > 0 && (
         <div className={table.frame}>
-          <table className={table.table}>
-            <thead>
-              <tr>
-                <th scope="col">Wave</th>
-                <th scope="col">Hosts</th>
-                <th scope="col">Change</th>
-                <th scope="col">From</th>
-                <th scope="col">Until</th>
+          <LabelledTable columns={WAVE_COLUMNS}>
+            {waves.map((wave) => (
+              <tr key={wave.name}>
+                <th scope="row">{wave.name}</th>
+                <td>{wave.nodes}</td>
+                <td>{wave.changes}</td>
+                <td>
+                  {after(wave.startSeconds)}
+                  {wave.needsApproval && ', when approved'}
+                </td>
+                <td>{after(wave.endSeconds)}</td>
               </tr>
-            </thead>
-            <tbody>
-              {waves.map((wave) => (
-                <tr key={wave.name}>
-                  <th scope="row">{wave.name}</th>
-                  <td>{wave.nodes}</td>
-                  <td>{wave.changes}</td>
-                  <td>
-                    {after(wave.startSeconds)}
-                    {wave.needsApproval && ', when approved'}
-                  </td>
-                  <td>{after(wave.endSeconds)}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
+            ))}
+          </LabelledTable>
         </div>
       )}
       {changing.length > 0 && (

@@ -1,5 +1,6 @@
 /** Issues of hosts that do not stop Pods yet, and rollouts that need an operator. Pure. */
 import type { Host } from '../../shared/kube/fleet/host-types.js';
+import { certificateEndsSoon } from '../../shared/kube/fleet/troubled-host.js';
 import type { Rollout, RolloutPhase } from '../../shared/kube/rollouts/rollout-types.js';
 
 /** Kinds of issues, most severe first. Failing, offline and not ready hosts are conditions of their own. */
@@ -15,9 +16,6 @@ export const ISSUE_NAMES: Readonly<Record<Issue, string>> = {
   clock: 'with a wrong clock',
   skew: 'with another version than the coordinator',
 };
-
-/** Agents renew certificates long before this. A certificate this close to its expiry has not been renewed. */
-const ENDS_SOON_MS = 14 * 24 * 3_600_000;
 
 const STANDS_STILL: ReadonlySet<RolloutPhase> = new Set([
   'Failed',
@@ -35,12 +33,11 @@ export interface FleetContext {
 
 /** Returns the issues of a host, most severe first. An offline host may have more issues than are known. */
 export function issuesOf(host: Host, { now, version }: FleetContext): Issue[] {
-  const { pressures, agentVersion, certificateEnds, clockSkew } = host.status;
+  const { pressures, agentVersion, clockSkew } = host.status;
   const found: Issue[] = [];
   if (pressures.includes('DiskPressure')) found.push('disk');
   if (pressures.some((pressure) => pressure !== 'DiskPressure')) found.push('pressure');
-  if (certificateEnds !== undefined && Date.parse(certificateEnds) - now < ENDS_SOON_MS)
-    found.push('certificates');
+  if (certificateEndsSoon(host.status, now)) found.push('certificates');
   if (clockSkew !== undefined) found.push('clock');
   if (version !== '' && agentVersion !== '' && agentVersion !== version) found.push('skew');
   return found;

@@ -28,7 +28,7 @@ export function HostPods({ pods: { objects, phase, error } }: { pods: Live<Pod> 
       <ListState phase={phase} error={error} what="Pods" isEmpty={rows.length === 0}>
         No Pods on this host.
       </ListState>
-      <table className={table.table}>
+      <table className={`${table.table} ${table.wraps}`}>
         <tbody>
           {rows.map(({ pod: { metadata, spec }, status }) => (
             <tr key={metadata.uid}>

@@ -3,12 +3,11 @@ import { Link } from 'wouter';
 import type { JobsOfHost } from '../../shared/kube/fleet/daemonjob-host-types.js';
 import { useApiResource } from '../api/use-api-resource.js';
 import controls from '../layout/controls.module.css';
-import { TableCard } from '../layout/list-table.js';
+import { LabelledTable, TableCard } from '../layout/list-table.js';
 import { StatusBadge } from '../layout/status/status-badge.js';
-import table from '../layout/table.module.css';
 import { RelativeTime } from '../layout/time/relative-time.js';
 import { RichText } from '../texts/rich-text.js';
-import { t, translated } from '../texts/translate.js';
+import { t } from '../texts/translate.js';
 import classes from './job-page.module.css';
 import { betweenText, FLEET_API, jobHostStatus } from './job-text.js';
 
@@ -27,33 +26,22 @@ export function HostJobs({ node, version }: { node: string; version: string }) {
   return (
     <TableCard label="Jobs of the host">
       <h2>{t('Jobs')}</h2>
-      <table className={table.table}>
-        <thead>
-          <tr>
-            {COLUMNS.map((name) => (
-              <th key={name} scope="col">
-                {translated(name)}
-              </th>
-            ))}
+      <LabelledTable columns={COLUMNS}>
+        {answer.jobs.map(({ namespace, name, state, exitCode, reason, startTime, completionTime }) => (
+          <tr key={`${namespace}/${name}`}>
+            <th scope="row">
+              <Link href={`/jobs/${namespace}/${name}`}>{name}</Link>
+            </th>
+            <td>
+              <StatusBadge status={jobHostStatus(state)}>{reason && `: ${reason}`}</StatusBadge>
+            </td>
+            <td>{exitCode}</td>
+            <td className={classes.nowrap}>{betweenText(startTime, completionTime)}</td>
+            <td>{completionTime && <RelativeTime at={completionTime} />}</td>
+            <td>{namespace}</td>
           </tr>
-        </thead>
-        <tbody>
-          {answer.jobs.map(({ namespace, name, state, exitCode, reason, startTime, completionTime }) => (
-            <tr key={`${namespace}/${name}`}>
-              <th scope="row">
-                <Link href={`/jobs/${namespace}/${name}`}>{name}</Link>
-              </th>
-              <td>
-                <StatusBadge status={jobHostStatus(state)}>{reason && `: ${reason}`}</StatusBadge>
-              </td>
-              <td>{exitCode}</td>
-              <td className={classes.nowrap}>{betweenText(startTime, completionTime)}</td>
-              <td>{completionTime && <RelativeTime at={completionTime} />}</td>
-              <td>{namespace}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+        ))}
+      </LabelledTable>
       {answer.more > 0 && (
         <p className={controls.dim}>
           <RichText

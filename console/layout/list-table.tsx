@@ -1,5 +1,5 @@
-/** Tables in cards. They scroll horizontally if they are wider than the screen. */
-import type { ReactNode } from 'react';
+/** Tables in cards. On phones each row is a small card, in which each cell has the name of its column. */
+import type { CSSProperties, ReactNode } from 'react';
 import { translated } from '../texts/translate.js';
 import controls from './controls.module.css';
 import { ScrollFrame } from './scroll-frame.js';
@@ -8,28 +8,44 @@ import table from './table.module.css';
 interface ListTableProps {
   label: string;
   columns: readonly string[];
-  /** True if the cells of a row wrap on phones. For cells that are understood without their header. */
+  /** True if cells have no names on phones. For cells that are understood without their header. */
   wraps?: boolean;
   children: ReactNode;
 }
 
-export function ListTable({ label, columns, wraps = false, children }: ListTableProps) {
+export function ListTable({ label, ...rest }: ListTableProps) {
   return (
     <TableCard label={label}>
-      <table className={wraps ? `${table.table} ${table.wraps}` : table.table}>
-        <thead>
-          <tr>
-            {columns.map((name) => (
-              <th key={name} scope="col">
-                {translated(name)}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>{children}</tbody>
-      </table>
+      <LabelledTable {...rest} />
     </TableCard>
   );
+}
+
+/** A table with a header, without a card of its own. */
+export function LabelledTable({ columns, wraps = false, children }: Omit<ListTableProps, 'label'>) {
+  return (
+    <table
+      className={`${table.table} ${table.wraps} ${wraps ? '' : table.cards}`}
+      {...(!wraps && { style: columnNames(columns) })}
+    >
+      <thead>
+        <tr>
+          {columns.map((name) => (
+            <th key={name} scope="col">
+              {translated(name)}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>{children}</tbody>
+    </table>
+  );
+}
+
+/** Names of columns as variables of CSS: the header is not visible on phones. */
+function columnNames(columns: readonly string[]): CSSProperties {
+  const names = columns.map((name, at) => [`--column-${at + 1}`, JSON.stringify(translated(name))]);
+  return Object.fromEntries(names.filter(([, name]) => name !== '""'));
 }
 
 interface TableCardProps {

@@ -122,7 +122,7 @@ export function JoinForm({ address }: { address: JoinAddress }) {
               ? t('It is shown only once; any number of hosts may join with it.')
               : t('It is shown only once; one host may join with it.')}
           </p>
-          <CopyCommand text={line} />
+          <CopyCommand text={line} isWhole />
         </div>
       )}
     </section>

@@ -1,5 +1,5 @@
 /**
- * Watches the fleet behind every page: counts the inbox for the titles of tabs, and reports new problems. Rendered once, next
+ * Watches the hosts that need an operator behind every page: counts the inbox for the titles of tabs, and reports new problems. Rendered once, next
  * to the pages.
  */
 import { X } from 'lucide-react';
@@ -23,7 +23,7 @@ import {
   renewedNotices,
   type SeenNotices,
 } from './new-notices.js';
-import { HOSTS, useFleetState, usePresentRollouts } from './use-fleet-state.js';
+import { TROUBLED_HOSTS, useFleetState, usePresentRollouts } from './use-fleet-state.js';
 
 /** The page loads first. */
 const START_MS = 1_500;
@@ -44,13 +44,16 @@ export function FleetAttention() {
 function Watching() {
   const [isForgotten, setForgotten] = useState(false);
   useEffect(() => watchForgottenTab(setForgotten), []);
-  const hosts = useLiveList<Host>(isForgotten ? undefined : HOSTS);
+  const hosts = useLiveList<Host>(isForgotten ? undefined : TROUBLED_HOSTS);
   const rollouts = usePresentRollouts();
   const by = useSiteChoice();
   const paced = usePaced(hosts.objects, PACE_MS);
-  const { causes, siteLabel } = useFleetState(paced, rollouts.objects, by);
+  const { causes, siteLabel, areSitesKnown } = useFleetState(paced, rollouts.objects, by, false);
   const isLoaded =
-    isAnswered(rollouts.phase) && isAnswered(hosts.phase) && paced.length > 0 === hosts.objects.length > 0;
+    isAnswered(rollouts.phase) &&
+    isAnswered(hosts.phase) &&
+    areSitesKnown &&
+    paced.length > 0 === hosts.objects.length > 0;
   useEffect(() => {
     // What can wait, such as another version of the agent, is not counted.
     if (isLoaded) publishInboxCount(causes.filter(({ tone }) => tone !== 'over').length);

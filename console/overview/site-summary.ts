@@ -33,8 +33,14 @@ export function siteLabelOf(labels: readonly string[], chosen: string | null): s
   return SITE_LABELS.find((label) => labels.includes(label));
 }
 
-/** Returns sites, those with most problems first. */
-export function summariseSites(hosts: readonly Host[], label: string): SiteSummary[] {
+/**
+ * Returns sites, those with most problems first. `totalOf` returns the number of hosts of a site if `hosts` are not all.
+ */
+export function summariseSites(
+  hosts: readonly Host[],
+  label: string,
+  totalOf?: (site: string | undefined) => number | undefined,
+): SiteSummary[] {
   const groups = new Map<string | undefined, Host[]>();
   for (const host of hosts) {
     const site = ownValue(host.metadata.labels, label);
@@ -42,10 +48,12 @@ export function summariseSites(hosts: readonly Host[], label: string): SiteSumma
     if (group) group.push(host);
     else groups.set(site, [host]);
   }
-  return [...groups].map(([site, members]) => summaryOf(site, members)).sort(worstFirst);
+  return [...groups]
+    .map(([site, members]) => summaryOf(site, members, totalOf?.(site) ?? members.length))
+    .sort(worstFirst);
 }
 
-function summaryOf(site: string | undefined, hosts: readonly Host[]): SiteSummary {
+function summaryOf(site: string | undefined, hosts: readonly Host[], total: number): SiteSummary {
   const counts: Partial<Record<HostHealth, number>> = {};
   const versions = new Map<string, number>();
   for (const host of hosts) {
@@ -54,12 +62,12 @@ function summaryOf(site: string | undefined, hosts: readonly Host[]): SiteSummar
     const { agentVersion } = host.status;
     if (agentVersion) versions.set(agentVersion, (versions.get(agentVersion) ?? 0) + 1);
   }
-  const since = offlineSince(hosts);
+  const since = offlineSince(hosts, total);
   const agents = [...versions].map(([version, count]) => ({ version, count }));
   agents.sort((a, b) => b.count - a.count || (a.version < b.version ? -1 : 1));
   return {
     site,
-    total: hosts.length,
+    total,
     counts,
     ...(since === undefined ? {} : { offlineSince: since }),
     agents,
@@ -70,11 +78,11 @@ function summaryOf(site: string | undefined, hosts: readonly Host[]): SiteSummar
  * A site counts as offline if at least two hosts and half of its hosts are. The first host may have been offline for
  * weeks, so the time is that at which the half was reached.
  */
-function offlineSince(hosts: readonly Host[]): string | undefined {
+function offlineSince(hosts: readonly Host[], total: number): string | undefined {
   const times = hosts
     .filter((host) => hostHealth(host) === 'offline')
     .map(({ status }) => status.since ?? '');
-  const half = Math.max(2, Math.ceil(hosts.length / 2));
+  const half = Math.max(2, Math.ceil(total / 2));
   return times.sort()[half - 1];
 }
 

@@ -1,9 +1,12 @@
 /** Page of one object of any kind: conditions, the Pods that it selects, its manifest and Events. */
 import { Link, useParams } from 'wouter';
+import { FLEET_GROUP } from '../../shared/kube/objects/meta.js';
+import type { ObjectWithHistory } from '../../shared/kube/objects/spec-history.js';
 import type { Pod } from '../../shared/kube/pods/pod-types.js';
 import { useLiveList } from '../api/live-list.js';
 import controls from '../layout/controls.module.css';
 import { ListTable } from '../layout/list-table.js';
+import { SpecHistory } from '../layout/revisions/history-of-spec.js';
 import { PageShell } from '../layout/shell/page-shell.js';
 import { podStatus } from '../layout/status/object-status.js';
 import { StatusBadge } from '../layout/status/status-badge.js';
@@ -16,6 +19,8 @@ import { type AnyObject, conditionsOf, objectText, podSelector } from './object-
 import { collectionPath, fromAddress, kubectlName, listAddress } from './served-kinds.js';
 
 const MAX_PODS = 100;
+/** Keeps its earlier specs. HostValues do too, and have a page of their own. */
+const OVERRIDES = 'daemonsetoverrides';
 
 export function ObjectPage() {
   const params = useParams();
@@ -43,6 +48,13 @@ export function ObjectPage() {
         <>
           <Conditions object={object} />
           <SelectedPods object={object} />
+          {collection.group === FLEET_GROUP && resource === OVERRIDES && (
+            <SpecHistory
+              {...{ object: object as ObjectWithHistory, group: FLEET_GROUP, resource }}
+              path={`${collectionPath(collection, namespace)}/${name}`}
+              target={`dso/${name}`}
+            />
+          )}
           <section className={controls.card} aria-label={t('Manifest')}>
             <h2>{t('Manifest')}</h2>
             <ScrolledText label="Manifest as YAML" text={objectText(object)} />

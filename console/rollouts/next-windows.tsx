@@ -2,10 +2,10 @@
 import { Link } from 'wouter';
 import type { CalendarZone, ChangeCalendar } from '../../shared/kube/fleet/change-calendar-types.js';
 import { useApiResource } from '../api/use-api-resource.js';
-import { TableCard } from '../layout/list-table.js';
-import table from '../layout/table.module.css';
+import { LabelledTable, TableCard } from '../layout/list-table.js';
 import { RelativeTime } from '../layout/time/relative-time.js';
 
+const COLUMNS = ['Zone', 'Hosts', 'Now', 'Next'] as const;
 const DAYS = 14;
 
 interface NextWindowsProps {
@@ -23,21 +23,11 @@ export function NextWindows({ namespace, policy, version }: NextWindowsProps) {
   return (
     <TableCard label="Windows">
       <h2>Windows</h2>
-      <table className={table.table}>
-        <thead>
-          <tr>
-            <th scope="col">Zone</th>
-            <th scope="col">Hosts</th>
-            <th scope="col">Now</th>
-            <th scope="col">Next</th>
-          </tr>
-        </thead>
-        <tbody>
-          {zones.map((zone) => (
-            <Zone key={zone.zones.join()} zone={zone} />
-          ))}
-        </tbody>
-      </table>
+      <LabelledTable columns={COLUMNS}>
+        {zones.map((zone) => (
+          <Zone key={zone.zones.join()} zone={zone} />
+        ))}
+      </LabelledTable>
       <p>
         <Link href="/calendar">Show all in the calendar</Link>
       </p>

@@ -3,13 +3,14 @@ import { Link } from 'wouter';
 import type { ControllerRevision } from '../../shared/kube/daemonsets/daemonset-types.js';
 import { PAST_ROLLOUT_LABEL, type Rollout } from '../../shared/kube/rollouts/rollout-types.js';
 import { useLiveList } from '../api/live-list.js';
-import { TableCard } from '../layout/list-table.js';
+import { LabelledTable, TableCard } from '../layout/list-table.js';
 import { rolloutStatus } from '../layout/status/object-status.js';
 import { StatusBadge } from '../layout/status/status-badge.js';
-import table from '../layout/table.module.css';
 import { CopyCommand } from '../layout/text/copy-command.js';
 import { RelativeTime } from '../layout/time/relative-time.js';
 import { rolloutVersions } from './rollout-versions.js';
+
+const COLUMNS = ['Revision', 'Outcome', 'Version', 'Started', 'Took', 'Hosts', 'Why'] as const;
 
 interface PastRolloutsProps {
   namespace: string;
@@ -30,28 +31,11 @@ export function PastRollouts({ namespace, name, revisions }: PastRolloutsProps) 
       <h2>Past rollouts</h2>
       {phase === 'live' && past.length === 0 && <p>None: this is the first rollout by a policy.</p>}
       {past.length > 0 && (
-        <table className={table.table}>
-          <thead>
-            <tr>
-              <th scope="col">Revision</th>
-              <th scope="col">Outcome</th>
-              <th scope="col">Version</th>
-              <th scope="col">Started</th>
-              <th scope="col">Took</th>
-              <th scope="col">Hosts</th>
-              <th scope="col">Why</th>
-            </tr>
-          </thead>
-          <tbody>
-            {past.map((rollout) => (
-              <Row
-                key={rollout.metadata.uid}
-                rollout={rollout}
-                version={rolloutVersions(rollout, revisions)}
-              />
-            ))}
-          </tbody>
-        </table>
+        <LabelledTable columns={COLUMNS}>
+          {past.map((rollout) => (
+            <Row key={rollout.metadata.uid} rollout={rollout} version={rolloutVersions(rollout, revisions)} />
+          ))}
+        </LabelledTable>
       )}
       <CopyCommand text={`everynode rollout history ds/${name} -n ${namespace}`} />
     </TableCard>

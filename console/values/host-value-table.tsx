@@ -8,10 +8,9 @@ import type {
 import { isSecretValue } from '../../shared/kube/host-values/rendered-values.js';
 import { useApiResource } from '../api/use-api-resource.js';
 import controls from '../layout/controls.module.css';
-import { TableCard } from '../layout/list-table.js';
+import { LabelledTable, TableCard } from '../layout/list-table.js';
 import { StatusBadge } from '../layout/status/status-badge.js';
-import table from '../layout/table.module.css';
-import { t, translated } from '../texts/translate.js';
+import { t } from '../texts/translate.js';
 import { valuesPath, valueText } from './value-text.js';
 import classes from './values.module.css';
 
@@ -54,22 +53,11 @@ export function HostValueTable({ node, namespace, version, isCompact = false }: 
           {isCompact ? 'Find values' : 'Host'}
         </Link>
       </div>
-      <table className={table.table}>
-        <thead>
-          <tr>
-            {COLUMNS.map((name) => (
-              <th key={name} scope="col">
-                {translated(name)}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {answer.values.map((value) => (
-            <Row key={`${value.namespace}/${value.key}`} value={value} />
-          ))}
-        </tbody>
-      </table>
+      <LabelledTable columns={COLUMNS}>
+        {answer.values.map((value) => (
+          <Row key={`${value.namespace}/${value.key}`} value={value} />
+        ))}
+      </LabelledTable>
     </TableCard>
   );
 }
@@ -98,7 +86,7 @@ function Row({ value }: { value: EffectiveValue }) {
           {value.message}. {t('Give one of them a higher priority.')}
         </td>
       )}
-      <td>{namespace}</td>
+      <td data-plain={value.state === 'Effective' ? undefined : true}>{namespace}</td>
     </tr>
   );
 }

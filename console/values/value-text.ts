@@ -2,7 +2,6 @@
 import type { HostValue } from '../../shared/kube/host-values/host-values-types.js';
 import { isSecretValue } from '../../shared/kube/host-values/rendered-values.js';
 import { FLEET_GROUP } from '../../shared/kube/objects/meta.js';
-import type { LabelSelector } from '../../shared/kube/objects/selectors.js';
 
 /** Longer values are cut. The page of the object has them whole. */
 const MOST_CHARACTERS = 120;
@@ -11,15 +10,6 @@ const MOST_CHARACTERS = 120;
 export function valueText(value: HostValue): string {
   if (isSecretValue(value)) return `key ${value.secretKeyRef.key} of Secret ${value.secretKeyRef.name}`;
   return value.length > MOST_CHARACTERS ? `${value.slice(0, MOST_CHARACTERS)}…` : value;
-}
-
-/** Returns `site=kiel`, with expressions as in kubectl. */
-export function selectorText(selector: LabelSelector | undefined): string {
-  const labels = Object.entries(selector?.matchLabels ?? {}).map(([key, value]) => `${key}=${value}`);
-  const expressions = (selector?.matchExpressions ?? []).map(({ key, operator, values = [] }) =>
-    [key, operator, values.length > 0 ? `(${values.join(', ')})` : ''].join(' ').trimEnd(),
-  );
-  return [...labels, ...expressions].join(', ') || 'all hosts';
 }
 
 export const FLEET_API = `/apis/${FLEET_GROUP}/v1`;

@@ -2,20 +2,22 @@
 import { useState } from 'react';
 import { Link, useLocation, useParams } from 'wouter';
 import type { HostValues } from '../../shared/kube/host-values/host-values-types.js';
-import { countText } from '../../shared/kube/objects/meta.js';
+import { countText, FLEET_GROUP } from '../../shared/kube/objects/meta.js';
 import { useIsAllowed } from '../api/access-checks.js';
 import { useLiveList } from '../api/live-list.js';
 import controls from '../layout/controls.module.css';
 import { ListState } from '../layout/list-state.js';
 import { ListTable } from '../layout/list-table.js';
 import { useNewObjectNamespace } from '../layout/namespace-filter.js';
+import { SpecHistory } from '../layout/revisions/history-of-spec.js';
 import { PageShell } from '../layout/shell/page-shell.js';
 import { CopyCommand } from '../layout/text/copy-command.js';
+import { selectorText } from '../layout/text/selector-text.js';
 import { useUrlQuery } from '../layout/use-url-query.js';
 import { EventList } from '../pods/event-list.js';
 import { RichText } from '../texts/rich-text.js';
 import { t } from '../texts/translate.js';
-import { selectorText, valuesPath, valueText } from './value-text.js';
+import { valuesPath, valueText } from './value-text.js';
 import classes from './values.module.css';
 import { firstValues, ValuesEditor, valuesText } from './values-editor.js';
 
@@ -99,6 +101,11 @@ function Details({ object }: { object: HostValues }) {
       )}
       <SelectedValues object={object} />
       <NamedHosts object={object} />
+      <SpecHistory
+        {...{ object, group: FLEET_GROUP, resource: 'hostvalues' }}
+        path={`${valuesPath('hostvalues', namespace)}/${name}`}
+        target={`hv/${name}`}
+      />
       <EventList namespace={namespace} about={`involvedObject.kind=HostValues,involvedObject.name=${name}`} />
       <CopyCommand text={`kubectl -n ${namespace} get hostvalues ${name} -o yaml`} />
     </>

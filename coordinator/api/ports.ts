@@ -246,13 +246,16 @@ export interface ObjectText {
   json: string | undefined;
 }
 
+/** A Host, and whether it needs an operator. False if it was deleted. */
+export interface HostText extends ObjectText {
+  isTroubled: boolean;
+}
+
 export interface HostFeed {
   list(): Promise<readonly Host[]>;
   get(name: string): Promise<Host | undefined>;
   /** Resolves with all hosts, then reports each change until `leave` is called. */
-  watch(
-    onChange: (changed: readonly ObjectText[]) => void,
-  ): Promise<{ first: ObjectText[]; leave: () => void }>;
+  watch(onChange: (changed: readonly HostText[]) => void): Promise<{ first: HostText[]; leave: () => void }>;
 }
 
 /** Several coordinators on etcd. A single coordinator has no source. */

@@ -4,7 +4,7 @@ import { before, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import type { DaemonJob } from '../../shared/kube/daemonjobs/daemonjob-types.js';
 import { until } from '../harness/basics/wait-until.js';
-import { PHONE, signIn, violationsOf } from '../harness/console/browser.js';
+import { PHONE, signIn, tooWideOf, violationsOf } from '../harness/console/browser.js';
 import { ConsoleFixture, describeInBrowser } from '../harness/console/console-fixture.js';
 import { runCommand } from '../harness/simulated/simulated-actions.js';
 import type { SimulatedFleet } from '../harness/simulated/simulated-fleet-fixture.js';
@@ -268,8 +268,7 @@ function suite(): void {
     ] as const) {
       await page.goto(`${server}/console/${path}`);
       await page.getByRole('heading', { level: 1, name: heading }).waitFor();
-      const width = (await page.evaluate('document.documentElement.scrollWidth')) as number;
-      assert.ok(width <= PHONE.width, `${path} is ${width} px wide on a phone`);
+      assert.deepEqual(await tooWideOf(page), [], path);
       assert.deepEqual(await violationsOf(page), []);
     }
   });

@@ -16,6 +16,7 @@ import {
   referencesWithoutPage,
   takePictures,
 } from '../harness/console/picture-run.js';
+import { addPicturedWork } from '../harness/console/pictured-work.js';
 import { type SimulatedFleet, startSimulatedFleet } from '../harness/simulated/simulated-fleet-fixture.js';
 
 describeInBrowser('pictures of the console', suite);
@@ -28,6 +29,7 @@ function suite(): void {
     fleet = await startSimulatedFleet(OPERATOR_HOSTS, 1, PICTURED_FLEET_FLAGS);
     browser = await startBrowser();
     await prepareOperatorFleet(fleet);
+    await addPicturedWork(fleet);
     await untilHostsAreUnknown(fleet);
   });
   after(async () => {

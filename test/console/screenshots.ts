@@ -17,6 +17,7 @@ import {
   writeFullPictures,
   writeReferences,
 } from '../harness/console/picture-run.js';
+import { addPicturedWork } from '../harness/console/pictured-work.js';
 import { npmScript, parseScriptArguments } from '../harness/processes/npm-script.js';
 import { startSimulatedFleet } from '../harness/simulated/simulated-fleet-fixture.js';
 
@@ -35,6 +36,7 @@ const fleet = await startSimulatedFleet(OPERATOR_HOSTS, 1, PICTURED_FLEET_FLAGS)
 const browser = await startBrowser();
 try {
   await prepareOperatorFleet(fleet);
+  await addPicturedWork(fleet);
   await untilHostsAreUnknown(fleet);
   if (place !== undefined) {
     const written = await writeFullPictures(fleet, browser, resolve(place), only);

@@ -1,6 +1,6 @@
 /** Revisions of a DaemonSet, newest first, with rollback. */
 
-import { Fragment, useState } from 'react';
+import { useState } from 'react';
 import type { ControllerRevision, DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
 import { countText } from '../../../shared/kube/objects/meta.js';
 import { useIsAllowed } from '../../api/access-checks.js';
@@ -9,13 +9,10 @@ import { useLiveList } from '../../api/live-list.js';
 import { ConfirmDialog } from '../../layout/confirm-dialog.js';
 import controls from '../../layout/controls.module.css';
 import { TableCard } from '../../layout/list-table.js';
-import table from '../../layout/table.module.css';
+import { RevisionTable } from '../../layout/revisions/revision-table.js';
 import { CopyCommand } from '../../layout/text/copy-command.js';
 import { imagesOfRevision } from '../../layout/text/image-text.js';
-import { TextDiff } from '../../layout/text/text-diff.js';
-import { RelativeTime } from '../../layout/time/relative-time.js';
 import { useWrites } from '../../timeline/use-writes.js';
-import classes from '../daemonset-page.module.css';
 import { CompareRevisions, templateText } from './compare-revisions.js';
 import { revisionAuthor } from './revision-author.js';
 
@@ -27,7 +24,6 @@ export function Revisions({ daemonSet }: { daemonSet: DaemonSet }) {
     `/apis/apps/v1/namespaces/${namespace}/controllerrevisions`,
   );
   const writes = useWrites({ resource: 'daemonsets', namespace, name });
-  const [open, setOpen] = useState<number>();
   const [selected, setSelected] = useState<ControllerRevision>();
   const mayRollBack = useIsAllowed({ verb: 'patch', group: 'apps', resource: 'daemonsets', namespace });
   const own = objects
@@ -39,57 +35,27 @@ export function Revisions({ daemonSet }: { daemonSet: DaemonSet }) {
   return (
     <TableCard label="Revisions">
       <h2>Revisions</h2>
-      <table className={`${table.table} ${table.wraps} ${table.details}`}>
-        <thead>
-          <tr>
-            <th scope="col">Revision</th>
-            <th scope="col">Version</th>
-            <th scope="col">Author</th>
-            <th scope="col">Change cause</th>
-            <th scope="col">Created</th>
-            <th scope="col" aria-label="Action" />
-          </tr>
-        </thead>
-        <tbody>
-          {own.map((revision, index) => (
-            <Fragment key={revision.metadata.uid}>
-              <tr>
-                <th scope="row">{revision.revision}</th>
-                <td>{imagesOfRevision(revision)}</td>
-                <td>{revisionAuthor(revision, writes.events) ?? ''}</td>
-                <td>{revision.metadata.annotations?.[CHANGE_CAUSE] ?? ''}</td>
-                <td>
-                  {revision.metadata.creationTimestamp && (
-                    <RelativeTime at={revision.metadata.creationTimestamp} />
-                  )}
-                </td>
-                <td>
-                  <div className={classes.buttons}>
-                    {index < own.length - 1 && (
-                      <button
-                        type="button"
-                        className={controls.button}
-                        aria-expanded={open === revision.revision}
-                        aria-label={`Changes of revision ${revision.revision}`}
-                        onClick={() => setOpen(open === revision.revision ? undefined : revision.revision)}
-                      >
-                        Changes
-                      </button>
-                    )}
-                    {index === 0 && <span>current</span>}
-                    {index > 0 && mayRollBack && (
-                      <button type="button" className={controls.button} onClick={() => setSelected(revision)}>
-                        Roll back to {revision.revision}
-                      </button>
-                    )}
-                  </div>
-                </td>
-              </tr>
-              {open === revision.revision && <ChangesRow revision={revision} before={own[index + 1]} />}
-            </Fragment>
-          ))}
-        </tbody>
-      </table>
+      <RevisionTable
+        columns={['Version', 'Author', 'Change cause']}
+        revisions={own.map((revision) => ({
+          number: revision.revision,
+          cells: [
+            imagesOfRevision(revision),
+            revisionAuthor(revision, writes.events) ?? '',
+            revision.metadata.annotations?.[CHANGE_CAUSE] ?? '',
+          ],
+          at: revision.metadata.creationTimestamp ?? undefined,
+          text: () => templateText(revision),
+        }))}
+        restore={
+          mayRollBack
+            ? {
+                act: (number) => `Roll back to ${number}`,
+                onSelect: (number) => setSelected(own.find(({ revision }) => revision === number)),
+              }
+            : undefined
+        }
+      />
       <p className={controls.dim}>Authors are from the audit log: {writes.reach}.</p>
       {own.length > 1 && <CompareRevisions namespace={namespace} name={name} revisions={own} />}
       {selected && (
@@ -113,28 +79,6 @@ export function Revisions({ daemonSet }: { daemonSet: DaemonSet }) {
         />
       )}
     </TableCard>
-  );
-}
-
-/** The difference to the revision before. */
-function ChangesRow({
-  revision,
-  before,
-}: {
-  revision: ControllerRevision;
-  before?: ControllerRevision | undefined;
-}) {
-  if (!before) return null;
-  return (
-    <tr>
-      <td colSpan={6} data-long>
-        <TextDiff
-          label={`Changes from revision ${before.revision} to ${revision.revision}`}
-          before={templateText(before)}
-          after={templateText(revision)}
-        />
-      </td>
-    </tr>
   );
 }
 

@@ -12,7 +12,7 @@ import { StatusBadge } from '../../layout/status/status-badge.js';
 import { RelativeTime } from '../../layout/time/relative-time.js';
 import { useFrozenValue } from '../../layout/use-frozen-value.js';
 import { translated } from '../../texts/translate.js';
-import { type HostColumn, type Sort, toggledSort } from './host-columns.js';
+import { columnsText, type HostColumn, type Sort, toggledSort } from './host-columns.js';
 import { HostSorting } from './host-sorting.js';
 import classes from './host-table.module.css';
 
@@ -64,7 +64,11 @@ export function HostTable({ hosts, columns, sort, onSort, selected, onSelect }: 
       onPointerEnter={() => setHovered(true)}
       onPointerLeave={() => setHovered(false)}
     >
-      <table className={classes.table} aria-rowcount={rows.length + 1}>
+      <table
+        className={classes.table}
+        data-default={columnsText(columns) === '' || undefined}
+        aria-rowcount={rows.length + 1}
+      >
         <thead>
           <tr>
             {selected && (
@@ -78,7 +82,7 @@ export function HostTable({ hosts, columns, sort, onSort, selected, onSelect }: 
               </th>
             )}
             {columns.map(({ id, name }) => (
-              <th key={id} scope="col" aria-sort={ariaSort(sort, id)}>
+              <th key={id} scope="col" data-column={id} aria-sort={ariaSort(sort, id)}>
                 <button type="button" onClick={() => onSort(toggledSort(sort, id))}>
                   {translated(name)}
                 </button>
@@ -155,7 +159,7 @@ function Row({ host, columns, index, isSelected = false, onToggle }: RowProps) {
         </td>
       )}
       {columns.map((column) => (
-        <td key={column.id}>
+        <td key={column.id} data-column={column.id}>
           <Cell host={host} column={column} />
         </td>
       ))}

@@ -97,6 +97,7 @@ export const SENTENCES = [
   'Another user has changed these values. Nothing was saved. Copy your text, discard the changes, and edit again.',
   'There are no HostValues with this name: <to>all values</to>',
   'Saved. Pods that use a changed value are replaced.',
+  'Pods that use a changed value are replaced. The present version stays in the history.',
   '{{priority}}; the highest wins',
   '{{shown}} of {{total}} hosts are shown. Enter a part of a name.',
   'HostValues could not be listed:',

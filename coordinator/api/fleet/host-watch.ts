@@ -2,6 +2,7 @@
 import type { Host } from '../../../shared/kube/fleet/host-types.js';
 import { FLEET_GROUP } from '../../../shared/kube/objects/meta.js';
 import type { ApiDeps, ApiRequest, ApiResponse } from '../http/api-context.js';
+import type { HostText, ObjectText } from '../ports.js';
 import { type ObjectLineEncoder, objectLine, watchComputed } from './computed-watch.js';
 import { visibleHosts } from './visible-hosts.js';
 
@@ -24,16 +25,27 @@ export function deletedHost(name: string): Host {
   };
 }
 
-/** Starts with all hosts and a bookmark. Ends when the client disconnects or the timeout has passed. */
+/** Starts with all hosts, or all that need an operator, and a bookmark. Ends when the client disconnects or the timeout has passed. */
 export async function watchHosts(
   deps: ApiDeps,
   request: ApiRequest,
   lineOf: ObjectLineEncoder,
+  onlyTroubled: boolean,
 ): Promise<ApiResponse> {
   const { textFor } = visibleHosts(deps, request);
   return watchComputed(deps, request, {
     kind: 'Host',
-    subscribe: (onChange) => deps.hosts.watch(onChange),
+    subscribe: (onChange) => (onlyTroubled ? watchTroubled(deps, onChange) : deps.hosts.watch(onChange)),
     lineOf: (type, text) => lineOf(type, textFor(text)),
   });
+}
+
+/** A host without trouble counts as deleted. Each change costs the same for one host, however large the fleet is. */
+async function watchTroubled(
+  { hosts }: Pick<ApiDeps, 'hosts'>,
+  onChange: (changed: readonly ObjectText[]) => void,
+): Promise<{ first: ObjectText[]; leave: () => void }> {
+  const shown = ({ name, json, isTroubled }: HostText) => ({ name, json: isTroubled ? json : undefined });
+  const { first, leave } = await hosts.watch((changed) => onChange(changed.map(shown)));
+  return { first: first.filter(({ isTroubled }) => isTroubled), leave };
 }

@@ -1,11 +1,12 @@
 /**
  * The resource `hosts` of `fleet.everynode.dev/v1`, for the console's map and `kubectl get hosts`. Computed and
  * read-only. A watch always starts with all hosts and a bookmark and ignores resourceVersion, because computed
- * objects have no history.
+ * objects have no history. `troubled=true` leaves out the hosts that need no operator.
  */
 
 import type { Host } from '../../../shared/kube/fleet/host-types.js';
-import { ApiError } from '../../../shared/kube/objects/api-status.js';
+import { isTroubledHost } from '../../../shared/kube/fleet/troubled-host.js';
+import { ApiError, badRequest } from '../../../shared/kube/objects/api-status.js';
 import { FLEET_GROUP } from '../../../shared/kube/objects/meta.js';
 import { AGE_COLUMN, column, NAME_COLUMN, NONE, wideColumn } from '../../kinds/table-column.js';
 import type { DiscoveredResource } from '../discovery/discovery-documents.js';
@@ -57,7 +58,7 @@ export async function handleHosts(deps: ApiDeps, request: ApiRequest): Promise<A
   const { verb, name } = request.info;
   if (verb === 'watch') {
     const version = tableVersion(request);
-    return watchHosts(deps, request, version ? tableLine(deps, version) : hostLine);
+    return watchHosts(deps, request, version ? tableLine(deps, version) : hostLine, onlyTroubled(request));
   }
   if (verb === 'get' && name !== undefined) return oneHost(deps, request, name);
   if (verb === 'list') return allHosts(deps, request);
@@ -74,7 +75,9 @@ async function oneHost(deps: ApiDeps, request: ApiRequest, name: string): Promis
 
 async function allHosts(deps: ApiDeps, request: ApiRequest): Promise<ApiResponse> {
   const { hostFor } = visibleHosts(deps, request);
-  const hosts = (await deps.hosts.list()).map(hostFor);
+  const all = await deps.hosts.list();
+  const now = deps.clock.now();
+  const hosts = (onlyTroubled(request) ? all.filter((host) => isTroubledHost(host, now)) : all).map(hostFor);
   const version = tableVersion(request);
   if (version) return ok(computedTable(COLUMNS, hosts, deps.clock.now(), version));
   const pieces = function* () {
@@ -83,6 +86,13 @@ async function allHosts(deps: ApiDeps, request: ApiRequest): Promise<ApiResponse
     yield ']}';
   };
   return { type: 'pieces', pieces: pieces() };
+}
+
+/** `troubled=true` limits a list or watch to the hosts that need an operator. Throws ApiError for another value. */
+function onlyTroubled({ info: { query } }: ApiRequest): boolean {
+  const asked = query.get('troubled') ?? 'false';
+  if (asked !== 'true' && asked !== 'false') throw badRequest(`troubled: "${asked}" must be true or false`);
+  return asked === 'true';
 }
 
 function tableLine({ clock }: ApiDeps, version: MetaVersion): ObjectLineEncoder {

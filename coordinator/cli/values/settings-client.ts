@@ -2,9 +2,8 @@
 import type { DaemonSetOverride } from '../../../shared/kube/daemonsets/daemonset-override-types.js';
 import type { ControllerRevision, DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
 import type { HostValues } from '../../../shared/kube/host-values/host-values-types.js';
-import { mergePatchBetween } from '../../../shared/kube/objects/merge-patch.js';
 import { controllerOf, FLEET_GROUP } from '../../../shared/kube/objects/meta.js';
-import type { ObjectWithHistory } from '../../../shared/kube/objects/spec-history.js';
+import { type ObjectWithHistory, restoringPatch } from '../../../shared/kube/objects/spec-history.js';
 import { type ApiClient, connect } from '../client/api-client.js';
 import type { KubeconfigOptions } from '../client/kubeconfig-choice.js';
 import type { SettingsObject } from './settings-target.js';
@@ -39,10 +38,9 @@ export class SettingsClient {
 
   /** Returns false if the object has this spec already. Throws a Conflict if it was changed since it was read. */
   async restore(target: SettingsObject, present: ObjectWithHistory, spec: object): Promise<boolean> {
-    const patch = mergePatchBetween({ ...present.spec }, { ...spec });
+    const patch = restoringPatch(present, spec);
     if (!patch) return false;
-    const { resourceVersion } = present.metadata;
-    await this.#api.request('PATCH', this.#pathOf(target), { metadata: { resourceVersion }, spec: patch });
+    await this.#api.request('PATCH', this.#pathOf(target), patch);
     return true;
   }
 

@@ -1,5 +1,6 @@
 /** Tables of earlier specs, and of all changes that replaced Pods of a DaemonSet. */
 import {
+  changeText,
   type KeptSpec,
   keptSpecs,
   type ObjectWithHistory,
@@ -10,8 +11,6 @@ import { valueUsesOf } from '../../decisions/host-values/value-uses.js';
 import type { PodSources } from './settings-client.js';
 
 const CHANGE_CAUSE = 'kubernetes.io/change-cause';
-/** Of a change of many fields, only these are listed. */
-const MAX_PATHS = 3;
 
 /** Returns a line for each revision, the oldest first. */
 export function historyTable(object: ObjectWithHistory): string[] {
@@ -28,18 +27,6 @@ function whenAndBy({
   changedBy = '-',
 }: Pick<KeptSpec, 'changedAt' | 'changedBy'>): string[] {
   return [changedAt, changedBy];
-}
-
-function changeText({ generation, paths }: KeptSpec): string {
-  if (!paths) return generation === 1 ? 'created' : '-';
-  const shown = paths.slice(0, MAX_PATHS).map(pathText);
-  const more = paths.length > MAX_PATHS ? ` and ${paths.length - MAX_PATHS} more` : '';
-  return shown.join(', ') + more;
-}
-
-/** Returns for example `hosts[till-0001][store]`: names and keys may contain dots. */
-function pathText([first = '', ...rest]: readonly string[]): string {
-  return first + rest.map((name) => `[${name}]`).join('');
 }
 
 interface Row {

@@ -138,7 +138,7 @@ export class AvailabilityRecorder implements Component {
   async fleet(by: string | undefined): Promise<Omit<FleetAvailability, 'kind' | 'apiVersion'>> {
     const now = this.#now();
     let all: AvailabilitySums = { day: NOTHING, week: NOTHING };
-    const groups = new Map<string | undefined, AvailabilitySums>();
+    const groups = new Map<string | undefined, AvailabilitySums & { hosts: number }>();
     for (const node of this.#deps.informers.nodes.list()) {
       const pause = this.#slice.yieldIfUsedUp();
       if (pause) await pause;
@@ -148,7 +148,7 @@ export class AvailabilityRecorder implements Component {
       if (by === undefined) continue;
       const value = ownValue(node.metadata.labels, by);
       const group = groups.get(value);
-      groups.set(value, group ? plus(group, sums) : sums);
+      groups.set(value, { ...(group ? plus(group, sums) : sums), hosts: (group?.hosts ?? 0) + 1 });
     }
     return {
       ...all,

@@ -82,6 +82,6 @@ export class UpstreamStrategy implements RolloutStrategy {
     const left = nodes.oldAvailable.size + nodes.retiringAvailable.size;
     if (!this.#rolls || left === 0) return undefined;
     const waiting = countText(left, 'host waits', 'hosts wait');
-    return `${waiting} because other hosts do not become available and use up maxUnavailable`;
+    return `${waiting} because other hosts do not become available, and no more may be unavailable at once`;
   }
 }

@@ -3,6 +3,7 @@
  * computed together, and the JSON is encoded once for all watchers.
  */
 import type { Host } from '../../../shared/kube/fleet/host-types.js';
+import { isTroubledHost } from '../../../shared/kube/fleet/troubled-host.js';
 import {
   credentialSecretName,
   ENROLMENT_NAMESPACE,
@@ -20,6 +21,8 @@ const BATCH_MS = 100;
 interface HostJson {
   name: string;
   json: string | undefined;
+  /** See `isTroubledHost`. False if it was deleted. */
+  isTroubled: boolean;
 }
 
 /** Hosts that have not reconnected since the coordinator's start. In memory, because all reconnect then. */
@@ -42,7 +45,7 @@ interface HostIndexDeps {
 export class HostIndex {
   readonly #deps: HostIndexDeps;
   readonly #slice: TimeSlice;
-  readonly #texts = new Map<string, { host: Host; json: string }>();
+  readonly #texts = new Map<string, { host: Host; json: string; isTroubled: boolean }>();
   readonly #marked = new Set<string>();
   readonly #listeners = new Set<(changed: readonly HostJson[]) => void>();
   #timer: Timer | undefined;
@@ -82,7 +85,7 @@ export class HostIndex {
     await this.#refresh();
     this.#listeners.add(onChange);
     if (this.#marked.size > 0) this.#scheduleRefresh();
-    const first = [...this.#texts].map(([name, { json }]) => ({ name, json }));
+    const first = [...this.#texts].map(([name, { json, isTroubled }]) => ({ name, json, isTroubled }));
     return { first, leave: () => void this.#listeners.delete(onChange) };
   }
 
@@ -124,16 +127,18 @@ export class HostIndex {
     const node = nodes.get({ name });
     if (!node) {
       this.#texts.delete(name);
-      return known && { name, json: undefined };
+      return known && { name, json: undefined, isTroubled: false };
     }
     const host = hostSummary(node, pods.indexed(PODS_BY_NODE, name), {
       certificateEnds: this.#certificateEnd(name),
       awaitingSince: this.#deps.liveness.awaitingSince(name),
     });
     const json = JSON.stringify(host);
-    if (known?.json === json) return undefined;
-    this.#texts.set(name, { host, json });
-    return { name, json };
+    // A certificate can come close to its expiry without a change of the host.
+    const isTroubled = isTroubledHost(host, this.#deps.clock.now());
+    if (known?.json === json && known.isTroubled === isTroubled) return undefined;
+    this.#texts.set(name, { host, json, isTroubled });
+    return { name, json, isTroubled };
   }
 
   #certificateEnd(name: string): string | undefined {

@@ -8,6 +8,12 @@ import {
 import { findCondition, isConditionTrue } from '../../../shared/kube/objects/conditions.js';
 import type { ContainerStatus, Pod } from '../../../shared/kube/pods/pod-types.js';
 
+/**
+ * What an operator has to look at if a container fails: its image, what it is created from, the output of its last run, or
+ * the output of a run that has ended and has no successor yet.
+ */
+export type FailureCause = 'image' | 'creation' | 'lastRun' | 'endedRun';
+
 /** Each code is also a reason code. `because`: a clause about the Pod. */
 export interface PodProgress {
   code:
@@ -21,7 +27,21 @@ export interface PodProgress {
     | 'BackOff'
     | 'Creating';
   because: string;
+  /** Of the first container that fails, with the code `Failing`. */
+  cause?: FailureCause;
 }
+
+/** Reasons of waiting containers that have never run (pkg/kubelet/images/types.go, pkg/kubelet/kuberuntime). */
+const NEVER_RAN: Readonly<Record<string, FailureCause>> = {
+  ErrImagePull: 'image',
+  ImagePullBackOff: 'image',
+  InvalidImageName: 'image',
+  ErrImageNeverPull: 'image',
+  ImageInspectError: 'image',
+  RegistryUnavailable: 'image',
+  CreateContainerConfigError: 'creation',
+  CreateContainerError: 'creation',
+};
 
 /** Waiting reasons of a container that is still starting. Any other reason is a failure. */
 const PATIENT_REASONS: ReadonlySet<string> = new Set(['', 'ContainerCreating', 'PodInitializing']);
@@ -79,9 +99,8 @@ function unboundProgress({ spec, status }: Pod): PodProgress {
 
 function boundProgress(pod: Pod): PodProgress {
   const { initContainerStatuses = [], containerStatuses = [], conditions } = pod.status ?? {};
-  const trouble =
-    firstText(initContainerStatuses, initTrouble) ?? firstText(containerStatuses, containerTrouble);
-  if (trouble !== undefined) return { code: 'Failing', because: trouble };
+  const trouble = firstOf(initContainerStatuses, initTrouble) ?? firstOf(containerStatuses, containerTrouble);
+  if (trouble) return { code: 'Failing', ...trouble };
   if (isConditionTrue(conditions, 'Ready')) return { code: 'Running', because: readyText(containerStatuses) };
   if (containerStatuses.length === 0) return { code: 'Starting', because: 'its agent has not reported yet' };
   if (findCondition(conditions, 'PodReadyToStartContainers')?.reason === WAITS_FOR_PREDECESSOR)
@@ -94,11 +113,13 @@ function boundProgress(pod: Pod): PodProgress {
   return { code: 'NotReady', because: ready?.message || ready?.reason || 'its condition Ready is not True' };
 }
 
-function firstText(
+type Trouble = Required<Pick<PodProgress, 'because' | 'cause'>>;
+
+function firstOf(
   statuses: readonly ContainerStatus[],
-  textOf: (status: ContainerStatus) => string | undefined,
-): string | undefined {
-  return statuses.map(textOf).find((text) => text !== undefined);
+  troubleOf: (status: ContainerStatus) => Trouble | undefined,
+): Trouble | undefined {
+  return statuses.map(troubleOf).find((trouble) => trouble !== undefined);
 }
 
 function namesOf(statuses: readonly ContainerStatus[]): string {
@@ -106,17 +127,22 @@ function namesOf(statuses: readonly ContainerStatus[]): string {
 }
 
 /** An init container with exit code 0 is done. */
-function initTrouble(status: ContainerStatus): string | undefined {
+function initTrouble(status: ContainerStatus): Trouble | undefined {
   return status.state?.terminated?.exitCode === 0 ? undefined : containerTrouble(status);
 }
 
-function containerTrouble({ name, state, lastState }: ContainerStatus): string | undefined {
+function containerTrouble({ name, state, lastState }: ContainerStatus): Trouble | undefined {
   const { waiting, terminated } = state ?? {};
-  if (terminated) return `container ${name} ended with exit code ${terminated.exitCode}`;
+  if (terminated) {
+    return { because: `container ${name} ended with exit code ${terminated.exitCode}`, cause: 'endedRun' };
+  }
   if (!waiting || PATIENT_REASONS.has(waiting.reason ?? '')) return undefined;
   const last = lastState?.terminated;
   const ended = last ? `, after exit code ${last.exitCode}` : '';
-  return `container ${name} is in ${waiting.reason}${ended}${inBrackets(waiting.message)}`;
+  return {
+    because: `container ${name} is in ${waiting.reason}${ended}${inBrackets(waiting.message)}`,
+    cause: NEVER_RAN[waiting.reason ?? ''] ?? 'lastRun',
+  };
 }
 
 function readyText(statuses: readonly ContainerStatus[]): string {

@@ -17,7 +17,7 @@ import { isRollingUpdate } from '../daemonsets/update-strategy.js';
 import { contactOf, disconnectedSince, lostSince } from '../nodes/node-contact.js';
 import { type Placement, type PlacementRule, placementOf } from '../placement/placement.js';
 import { isEndingByPreemption } from '../placement/preemption.js';
-import { podProgress } from './pod-progress.js';
+import { type FailureCause, podProgress } from './pod-progress.js';
 
 /**
  * All codes, in the order of a fleet's list. They are part of the API: never rename one. `reason-sentence.ts` and
@@ -56,6 +56,8 @@ export interface Reason {
   /** Name of the Pod that the code is about. */
   pod?: string;
   because: string;
+  /** With the code `Failing`. */
+  cause?: FailureCause;
 }
 
 /** The status of a rollout by waves for one node. */
@@ -208,7 +210,8 @@ function podReason(input: ReasonInput, { pod, view }: Held): Reason {
     const code = rolling && !view.updated ? 'Updating' : 'Terminating';
     return { code, ...about, because: `it should have stopped by ${pod.metadata.deletionTimestamp}` };
   }
-  const { code, because } = progressOf(pod, input.preemptor);
+  const { code, because, cause } = progressOf(pod, input.preemptor);
+  const failed = cause && { cause };
   // Its values or overrides cannot be rendered now: it runs on, and a lost Pod is not replaced.
   if (refusedValues !== undefined && code === 'Running' && view.hash === input.current.hash) {
     const because = `it keeps running as it was made, and its next Pod cannot be made: ${refusedValues}`;
@@ -216,7 +219,7 @@ function podReason(input: ReasonInput, { pod, view }: Held): Reason {
   }
   if (view.updated) {
     const yet = view.confirming ? ', and its host has not confirmed it yet' : '';
-    return { code, ...about, because: `${because}${yet}` };
+    return { code, ...about, because: `${because}${yet}`, ...failed };
   }
   const older = view.hash === input.current.hash ? 'older host values or overrides' : 'an older template';
   const held = rollout && holdOf(rollout);
@@ -236,10 +239,11 @@ function podReason(input: ReasonInput, { pod, view }: Held): Reason {
     code: rolling ? 'Updating' : isLeft ? 'UpdateOnDelete' : code,
     ...about,
     because: `it is of ${older}, and ${because}`,
+    ...(!rolling && failed),
   };
 }
 
-function progressOf(pod: Pod, preemptor: Pod | undefined): { code: ReasonCode; because: string } {
+function progressOf(pod: Pod, preemptor: Pod | undefined): Pick<Reason, 'code' | 'because' | 'cause'> {
   const progress = podProgress(pod);
   if (progress.code !== 'Unschedulable' || !preemptor) return progress;
   const { namespace, name } = preemptor.metadata;

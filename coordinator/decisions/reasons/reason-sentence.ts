@@ -2,11 +2,24 @@
 
 import { countText } from '../../../shared/kube/objects/meta.js';
 import { HOLD_MESSAGES, type ReasonMessage, type ReasonSubject } from './hold-messages.js';
+import type { FailureCause } from './pod-progress.js';
 import { type CreateRefusal, type Reason, type ReasonCode, refusalText } from './reason-code.js';
 
 const describePod = ({ namespace }: ReasonSubject, pod: string) =>
   `kubectl describe pod -n ${namespace} ${pod}`;
+const logsOf = ({ namespace }: ReasonSubject, pod: string) =>
+  `kubectl logs -n ${namespace} ${pod} --all-containers`;
 const describeNode = ({ node }: ReasonSubject) => `kubectl describe node ${node}`;
+
+/** A container that never ran has no log, and one whose run has just ended has no previous one. */
+const FAILURE_ADVICE: Readonly<Record<FailureCause, ReasonMessage['advice']>> = {
+  image: (subject, pod) =>
+    `check the image's name and tag, the registry, and imagePullSecrets: ${describePod(subject, pod)}`,
+  creation: (subject, pod) =>
+    `check the ConfigMaps, Secrets, volumes and the command of the template: ${describePod(subject, pod)}`,
+  lastRun: (subject, pod) => `see ${describePod(subject, pod)} and ${logsOf(subject, pod)} --previous`,
+  endedRun: (subject, pod) => `see ${describePod(subject, pod)} and ${logsOf(subject, pod)}`,
+};
 
 /** With HOLD_MESSAGES, this table defines what each code means. */
 const WORDINGS: Readonly<Record<ReasonCode, ReasonMessage>> = {
@@ -28,12 +41,11 @@ const WORDINGS: Readonly<Record<ReasonCode, ReasonMessage>> = {
   },
   NotReady: {
     phrase: 'runs but is not ready on',
-    advice: ({ namespace }, pod) => `see its logs: kubectl logs -n ${namespace} ${pod} --all-containers`,
+    advice: (subject, pod) => `see its logs: ${logsOf(subject, pod)}`,
   },
   Failing: {
     phrase: 'fails on',
-    advice: (subject, pod) =>
-      `see ${describePod(subject, pod)} and kubectl logs -n ${subject.namespace} ${pod} --all-containers --previous`,
+    advice: FAILURE_ADVICE.lastRun,
   },
   BackOff: {
     phrase: 'is in back-off on',
@@ -114,8 +126,9 @@ const WORDINGS: Readonly<Record<ReasonCode, ReasonMessage>> = {
 };
 
 /** Returns `default/web does not run on n3: untolerated taint gpu=yes:NoSchedule; if it should, …` */
-export function reasonSentence({ code, pod, because }: Reason, subject: ReasonSubject): string {
-  const { phrase: does, advice } = WORDINGS[code];
+export function reasonSentence({ code, pod, because, cause }: Reason, subject: ReasonSubject): string {
+  const { phrase: does } = WORDINGS[code];
+  const advice = cause ? FAILURE_ADVICE[cause] : WORDINGS[code].advice;
   const about = pod === undefined ? '' : ` (Pod ${pod})`;
   const what = `${subject.namespace}/${subject.daemonSet} ${does} ${subject.node}${about}`;
   return `${what}: ${because}; ${advice(subject, pod ?? '')}.`;

@@ -31,5 +31,5 @@ export interface FleetAvailability extends AvailabilitySums {
   kind: 'HostAvailability';
   apiVersion: string;
   /** `value` is absent for the hosts without the label. Empty without `by`. */
-  groups: (AvailabilitySums & { value?: string })[];
+  groups: (AvailabilitySums & { value?: string; hosts: number })[];
 }

@@ -4,7 +4,7 @@
  * its history, so a crash cannot lose a step between them.
  */
 import { ownValue } from './label-syntax.js';
-import { applyMergePatch } from './merge-patch.js';
+import { applyMergePatch, mergePatchBetween } from './merge-patch.js';
 import type { KubeObject, Timestamp } from './meta.js';
 
 /** Absent fields: the object was stored by a release without history. */
@@ -80,4 +80,29 @@ function memberOf(value: unknown, key: string): unknown {
   return typeof value === 'object' && value !== null
     ? ownValue(value as Record<string, unknown>, key)
     : undefined;
+}
+
+/** Of a change of many fields, only these are named. */
+const MAX_PATHS = 3;
+
+/** Returns the changed fields, for example `hosts[till-0001][store]`, `created`, or `-` if they are not known. */
+export function changeText({ generation, paths }: KeptSpec): string {
+  if (!paths) return generation === 1 ? 'created' : '-';
+  const shown = paths.slice(0, MAX_PATHS).map(pathText);
+  const more = paths.length > MAX_PATHS ? ` and ${paths.length - MAX_PATHS} more` : '';
+  return shown.join(', ') + more;
+}
+
+/** Names and keys may contain dots. */
+function pathText([first = '', ...rest]: readonly string[]): string {
+  return first + rest.map((name) => `[${name}]`).join('');
+}
+
+/**
+ * Returns a merge patch that gives the object this spec, or undefined if it has it already. The API refuses the patch if
+ * the object was changed since it was read.
+ */
+export function restoringPatch({ metadata, spec: present }: ObjectWithHistory, spec: object) {
+  const patch = mergePatchBetween({ ...present }, { ...spec });
+  return patch && { metadata: { resourceVersion: metadata.resourceVersion }, spec: patch };
 }

@@ -109,6 +109,16 @@ export async function violationsOf(page: Page): Promise<string[]> {
   );
 }
 
+/** Returns what is wider than the window: the page itself, and tables that scroll sideways. */
+export async function tooWideOf(page: Page): Promise<string[]> {
+  return (await page.evaluate(TOO_WIDE)) as string[];
+}
+
+/** Runs in the page. Rounded widths can differ by a pixel. */
+const TOO_WIDE = `[document.documentElement, ...document.querySelectorAll('main section:has(table)')]
+  .filter((element) => element.scrollWidth > element.clientWidth + 1)
+  .map((element) => (element.ariaLabel ?? 'the page') + ' is ' + element.scrollWidth + ' px wide')`;
+
 const MOST_TRIES = 10;
 const CUT = 'ERR_NETWORK_CHANGED';
 const PARTS: ReadonlySet<string> = new Set(['script', 'stylesheet']);

@@ -55,8 +55,11 @@ export async function picturedPages({ api }: SimulatedFleet): Promise<PicturedPa
     ['pod', `pods/default/${name}`, /^sign-/],
     ['logs', `logs?pods=default/${name}`, 'Logs'],
     ['jobs', 'jobs', 'Jobs'],
+    ['job', 'jobs/default/inventory', 'inventory'],
     ['new-job', 'jobs/new', /./],
     ['values', 'values', /./],
+    ['values-object', 'values/default/kiel', 'kiel'],
+    ['override', 'resources/fleet.everynode.dev/v1/daemonsetoverrides/shop/pilot', 'pilot'],
     ['new-values', 'values/new', /./],
     ['services', 'services', 'Services'],
     ['service', 'services/default/till', 'till'],
@@ -119,6 +122,7 @@ const REPLACED: readonly [pattern: RegExp, text: string][] = [
   [/\b(Mon|Tue|Wed|Thu|Fri|Sat|Sun)\b/g, 'Mon'],
   [/(?<![\d.])\d{1,2}:\d\d(:\d\d)?\b( [AP]M)?/g, '12:00'],
   [/\b(in )?\d+ (second|minute|hour|day)s?( ago)?/g, '5 minutes'],
+  [/\b\d+ min \d+ s\b/g, '5 s'],
   [/\b((\d+(\.\d+)?(ms|s|m|h))+|\d+(\.\d+)? (ms|s|min))\b/g, '5 s'],
   [/\b\d+(\.\d+)? ?(B|kB|MB|GB|KiB|MiB|GiB)\b/g, '5 kB'],
   [/\b\d+(\.\d+)? ?%/g, '5 %'],
@@ -140,9 +144,10 @@ const HIDDEN = '.uplot, [style*="left:"], [aria-label="Recently joined"] tbody';
 
 /**
  * Hosts report their load once a minute: whether a host has readings depends on the time since its start. Which Events of a
- * new host are its last depends on fractions of a second.
+ * new host are its last depends on fractions of a second, as does the order in which a job creates its Pods.
  */
-const EMPTIED = '[aria-label="Load"], [aria-label="Events"]:has(a[href*="tab=events"])';
+const EMPTIED =
+  '[aria-label="Load"], [aria-label="Events"]:has(a[href*="tab=events"]), [aria-label="Results"] ~ [aria-label="Events"]';
 const EMPTIED_HEIGHT = '8rem';
 
 /** Rows that only some runs have: a Pod that crashes may have been ready for a moment. */

@@ -4,6 +4,7 @@ import { describe, test } from 'node:test';
 import type { DaemonJob } from '../../../shared/kube/daemonjobs/daemonjob-types.js';
 import type { CalendarSpan, ChangeCalendar } from '../../../shared/kube/fleet/change-calendar-types.js';
 import type { FailingPod, Host, HostStatus } from '../../../shared/kube/fleet/host-types.js';
+import { isTroubledHost } from '../../../shared/kube/fleet/troubled-host.js';
 import type { RolloutPolicy } from '../../../shared/kube/rollouts/rollout-policy-types.js';
 import type { Rollout, RolloutStatus } from '../../../shared/kube/rollouts/rollout-types.js';
 import { consoleModule } from '../../harness/console/console-module.js';
@@ -81,6 +82,27 @@ function causesOf(
 }
 
 describe('the inbox of the start page', () => {
+  test('is the same for the hosts that need an operator, and the totals of sites', () => {
+    const hosts = [
+      ...[offline('a', 'rostock', '2026-11-01T00:00:00Z'), offline('b', 'rostock', '2026-11-22T11:50:00Z')],
+      ...[well('c', 'rostock'), well('d', 'rostock')],
+      ...[offline('e', 'kiel', '2026-11-20T00:00:00Z'), offline('f', 'kiel', '2026-11-20T00:00:00Z')],
+      ...['g', 'h', 'i'].map((name) => well(name, 'kiel')),
+      ...[failing('j', {}), host('k', { pressures: ['DiskPressure'] }), host('l', { clockSkew: 'late' })],
+      ...[host('m', { certificateEnds: '2026-11-30T00:00:00Z' }), host('n', { state: 'NotReady' })],
+    ];
+    const totals = new Map(summariseSites(hosts, 'site').map(({ site, total }) => [site, total]));
+    const troubled = hosts.filter((each) => isTroubledHost(each, NOW));
+    assert.equal(troubled.length, 9);
+    const sites = summariseSites(troubled, 'site', (site) => totals.get(site));
+    const ofFew = fleetCauses({
+      ...{ hosts: troubled, sites, siteLabel: 'site', context: CONTEXT },
+      ...{ rollouts: [], jobs: [], pendingJoins: 0 },
+    });
+    assert.deepEqual(ofFew, causesOf(hosts));
+    assert.ok(ofFew.some(({ title }) => title === 'Site rostock is mostly offline'));
+  });
+
   test('is empty for a healthy fleet, also during maintenance', () => {
     assert.deepEqual(causesOf([well('a', 'kiel'), host('b', { unschedulable: true })]), []);
   });

@@ -85,7 +85,9 @@ describe('the state of an object', () => {
 
 describe('reason codes', () => {
   for (const [code, words] of [
-    ['OutsideWindow', 'Outside window'],
+    ['OutsideWindow', 'Waiting for a window'],
+    ['RolloutPaused', 'Rollout paused'],
+    ['UntoleratedTaint', 'Kept away by a taint'],
     ['Running', 'Running'],
     ['RolloutFailed', 'Not updated: the rollout failed'],
   ] as const) {

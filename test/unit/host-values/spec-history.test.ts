@@ -5,7 +5,13 @@ import fc from 'fast-check';
 import { replacementTable } from '../../../coordinator/cli/values/settings-history-text.js';
 import { recordFirstSpec, recordSpecChange } from '../../../coordinator/kinds/record-spec-change.js';
 import { applyMergePatch, mergePatchBetween } from '../../../shared/kube/objects/merge-patch.js';
-import { keptSpecs, type ObjectWithHistory, specAt } from '../../../shared/kube/objects/spec-history.js';
+import {
+  changeText,
+  keptSpecs,
+  type ObjectWithHistory,
+  restoringPatch,
+  specAt,
+} from '../../../shared/kube/objects/spec-history.js';
 
 const START = Date.parse('2030-01-01T00:00:00Z');
 
@@ -149,4 +155,22 @@ test('the changes of a DaemonSet tell templates, values that it uses and overrid
       'HostValues a|2|user-2|hosts[n1][store]',
     ],
   );
+});
+
+test('a change of many fields names three of them', () => {
+  const many = Object.fromEntries(['a', 'b', 'c', 'd.e', 'f'].map((key) => [key, '1']));
+  const texts = keptSpecs(storedAs({ values: {} }, { values: { 'a.b': '1' } }, { values: many })).map(
+    changeText,
+  );
+  assert.deepEqual(texts, ['created', 'values[a.b]', 'values[a.b], values[a], values[b] and 3 more']);
+});
+
+test('the patch that restores a spec names the version that was read, and a present spec needs none', () => {
+  const object = storedAs({ values: { a: '1', b: '1' } }, { values: { a: '2' } });
+  object.metadata.resourceVersion = '7';
+  assert.deepEqual(restoringPatch(object, specAt(object, 1) ?? {}), {
+    metadata: { resourceVersion: '7' },
+    spec: { values: { a: '1', b: '1' } },
+  });
+  assert.equal(restoringPatch(object, specAt(object, 2) ?? {}), undefined);
 });

@@ -388,6 +388,27 @@ describe('the sentence', () => {
     );
   });
 
+  for (const [what, over, advice] of [
+    [
+      'a missing image',
+      waiting('ImagePullBackOff'),
+      /; check the image's name .*: kubectl describe pod -n default web-1\.$/,
+    ],
+    [
+      'a missing Secret',
+      waiting('CreateContainerConfigError'),
+      /; check the ConfigMaps, Secrets.* describe pod/,
+    ],
+    ['a crash loop', waiting('CrashLoopBackOff'), /logs -n default web-1 --all-containers --previous\.$/],
+    ['a run that has ended', { state: { terminated: { exitCode: 7 } } }, /web-1 --all-containers\.$/],
+  ] as const) {
+    test(`advises what fits ${what}`, () => {
+      const sentence = reasonSentence(reason({ pods: [pod(over)] }), SUBJECT);
+      assert.match(sentence, advice);
+      if (advice.source.includes('describe pod')) assert.doesNotMatch(sentence, /kubectl logs/);
+    });
+  }
+
   test('is one complete sentence for every reason', () => {
     for (const [rule, over] of CASES) {
       assert.match(reasonSentence(reason(over), SUBJECT), /^default\/web [a-z][^.]* n1.*: .+; .+\.$/, rule);
