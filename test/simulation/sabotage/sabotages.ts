@@ -16,12 +16,16 @@ export function seeing<T extends KubeObject>(
 ) {
   return (core: CoordinatorCore): CoordinatorCore => {
     const informer = informerOf(core);
-    const { get, indexed } = informer;
+    const { get, indexed, onChange } = informer;
     informer.get = (ref) => {
       const found = get.call(informer, ref);
       return found && change(found);
     };
     informer.indexed = (index, value) => indexed.call(informer, index, value).map((each) => change(each));
+    informer.onChange = (listener) =>
+      onChange.call(informer, ({ previous, current }) =>
+        listener({ previous: previous && change(previous), current: current && change(current) }),
+      );
     return core;
   };
 }
