@@ -9,8 +9,8 @@
 
 /** An option begins at the start of a text or behind one of these. */
 const BEFORE_OPTION = /[\s"'=([;|&<>`]/;
-/** The end of a value that is not quoted. */
-const END = '(?=[\\s"\'();|&<>`\\]}]|$)';
+/** The end of a value that is not quoted. Without a shell, `;` can be a part of a password: `-p80;hunter2`. */
+const END = '(?=[;|&)\\]}]*(?:[\\s"\']|$))';
 /** The end of a quoted value. Other characters, such as `;`, can be a part of it. */
 const END_OF_QUOTED = '(?=["\']|$)';
 
@@ -29,10 +29,10 @@ const harmless = (end: string) =>
 const HARMLESS = { plain: harmless(END), quoted: harmless(END_OF_QUOTED) };
 
 /** Between an option and its value in a list that is a text: `"-p", "x"`, `[-p, x]`, or two lines of YAML. */
-const NEXT_ITEM = /["']?[ \t]*(?:,|\r?\n[ \t]*-(?=[ \t]))\s*(["']?)/y;
+const NEXT_ITEM = /(?:["']\s*,|,(?=\s)|["']?[ \t]*\r?\n[ \t]*-(?=[ \t]))\s*(["']?)/y;
 const QUOTE = /["']/y;
-/** `mkdir -p`, also at the end of a quoted command or of a list. */
-const NO_VALUE = /["']?[\]})]*(?:\s|$)|[;|&()<>`]/y;
+/** `mkdir -p`, also at the end of a command or of a list. */
+const NO_VALUE = /(?:["']?[\]})]*|[;|&)]+["']?)(?:\s|$)/y;
 
 /** An option whose value is in the next word, alone or as the last one of a group: `curl -fsSu ann:hunter2`. */
 const USER_OPTION = /(?:--(?:proxy-)?user|-[A-Za-z0-9#]{0,7}[uU])(?![\w.-])/y;
@@ -40,7 +40,7 @@ const GAP = /["']?(?:\s*,|\s*\\(?=\s)|=|\s+-(?=\s))?\s*(["']?)/y;
 /** The same with its value in the same word, after options of curl that have no value: `-sSuann:hunter2`. */
 const ATTACHED_USER = /-[fgGiIjJkLlNnOqRsSvZ#0-6]{0,7}[uU](["']?)(?=\S)/y;
 /** A character of a user name. `-u` before an address, an image or `x=` belongs to another program than curl. */
-const OF_NAME = '(?:\\\\.|[^\\s"\':/=;|&()<>`[\\]\\\\])';
+const OF_NAME = '(?:\\\\\\s|[^\\s"\':/=])';
 const OF_QUOTED_NAME = '[^"\':/=\\n]';
 /** NAME:PASSWORD, or a text that is too long for a name. Not ids of users and groups, and no `date -u +%H:%M`. */
 const userPassword = (ofName: string, end: string) =>

@@ -139,6 +139,10 @@ describe('a confidential value is not recorded', () => {
       ['-p', `-${WORD}`],
       ['-p', `$ecret${WORD}`],
       [`-p$ecret${WORD}`],
+      [`-p;${WORD}`],
+      [`-p80;${WORD}`],
+      [`-p,/${WORD}`],
+      [`-u(ann;x:${WORD}`],
     ].map((args) => [`an option in the list ${args}`, main({}), main({ args })] as const),
     [
       'the start of a text with a word behind 4 KiB',
