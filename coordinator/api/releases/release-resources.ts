@@ -7,13 +7,21 @@
  */
 import { badRequest } from '../../../shared/kube/objects/api-status.js';
 import { FLEET_GROUP, type KubeObject } from '../../../shared/kube/objects/meta.js';
+import { compareVersions, VERSION } from '../../../shared/process/release-version.js';
 import { isJsonMap, type JsonMap } from '../../registry/encoding/json-value.js';
 import { requiredBody } from '../bodies/write-body.js';
 import { computedResource } from '../discovery/served-resource.js';
 import { type ApiDeps, type ApiRequest, type ApiResponse, ok } from '../http/api-context.js';
 import { integerParameter, requireKnownParameters } from '../resources/query-options.js';
 import type { ReleaseList } from './accepted-list.js';
-import { fingerprint, type ReleaseTrust, releaseKey, type TrustChange } from './release-trust.js';
+import {
+  fingerprint,
+  installScriptRefused,
+  type ReleaseTrust,
+  releaseKey,
+  type TrustChange,
+  type TrustUpdate,
+} from './release-trust.js';
 
 export const RELEASES_PATH = `/apis/${FLEET_GROUP}/v1/releases`;
 export const RELEASE_TRUST_PATH = `/apis/${FLEET_GROUP}/v1/releasetrust`;
@@ -67,8 +75,10 @@ export async function handleReleases(deps: ApiDeps, request: ApiRequest): Promis
     await deps.releases.receive(upload, { file, at, bytes: request.body ?? Buffer.alloc(0) });
     return ok({ kind: 'ReleaseUpload', apiVersion: API_VERSION });
   }
-  const added = await deps.releases.finish(upload);
+  const { trust, ...added } = await deps.releases.finish(upload);
   request.onCreated(added.version);
+  // The first key decides which releases are accepted from now on.
+  if (added.isFirstKey) recordTrust(request, trust);
   warnOfOtherCoordinators(deps, request);
   return ok({ kind: 'Release', apiVersion: API_VERSION, ...added } satisfies ReleaseDocument);
 }
@@ -85,10 +95,20 @@ async function beginUpload({ releases }: ApiDeps, request: ApiRequest): Promise<
 export async function handleReleaseTrust(deps: ApiDeps, request: ApiRequest): Promise<ApiResponse> {
   requireKnownParameters(request.info.query, []);
   if (request.info.verb === 'list') return ok(trustDocument(await deps.releases.trust()));
-  const { before, after } = await deps.releases.changeTrust(readChange(requiredBody(request)));
-  request.onChange({ isSecret: false, before: recorded(before), after: recorded(after) });
+  const trust = await deps.releases.changeTrust(readChange(requiredBody(request)));
+  recordTrust(request, trust);
+  warnOfFloor(request, trust.after);
   warnOfOtherCoordinators(deps, request);
-  return ok(trustDocument(after));
+  return ok(trustDocument(trust.after));
+}
+
+function recordTrust({ onChange }: ApiRequest, { before, after }: TrustUpdate): void {
+  onChange({ isSecret: false, before: recorded(before), after: recorded(after) });
+}
+
+/** `install.sh` installs the agent of the coordinator's own version. */
+function warnOfFloor({ warn }: ApiRequest, { floor }: ReleaseTrust): void {
+  if (floor !== undefined && compareVersions(VERSION, floor) < 0) warn(installScriptRefused(VERSION));
 }
 
 /** Releases and their trust are files of one coordinator. */

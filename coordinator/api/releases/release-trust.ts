@@ -2,7 +2,8 @@
  * The releases that a coordinator accepts: signed by one key, and not older than a floor. Stored with the other keys,
  * so that backups contain it.
  */
-import { createHash, createPublicKey, type KeyObject } from 'node:crypto';
+import { createHash, createPublicKey, type KeyObject, randomBytes } from 'node:crypto';
+import { rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import {
   makePrivateDirectory,
@@ -48,9 +49,38 @@ export async function readTrust(path: string): Promise<ReleaseTrust> {
   );
 }
 
-export async function writeTrust(path: string, trust: ReleaseTrust): Promise<void> {
+/** The trust before and after a change. */
+export interface TrustUpdate {
+  before: ReleaseTrust;
+  after: ReleaseTrust;
+}
+
+/**
+ * Reads the trust, and writes what `change` returns unless it is the same object. A coordinator and a command with
+ * `--data` can do this at the same time: there is no lock, so a change between this read and this write is lost. Read
+ * as late as possible. An empty trust has no file.
+ */
+export async function updateTrust(
+  path: string,
+  change: (before: ReleaseTrust) => ReleaseTrust,
+): Promise<TrustUpdate> {
+  const before = await readTrust(path);
+  const after = change(before);
+  if (after === before) return { before, after };
+  if (after.key === undefined && after.floor === undefined) await rm(path, { force: true });
+  else await writeTrust(path, after);
+  return { before, after };
+}
+
+/** With a fixed temporary name, two processes could write into the same file and rename a mixture. */
+async function writeTrust(path: string, trust: ReleaseTrust): Promise<void> {
   makePrivateDirectory(dirname(path));
-  await writePrivateFile(path, `${JSON.stringify(trust, undefined, 2)}\n`);
+  const temporary = `${path}.${randomBytes(8).toString('hex')}.new`;
+  try {
+    await writePrivateFile(path, `${JSON.stringify(trust, undefined, 2)}\n`, temporary);
+  } finally {
+    await rm(temporary, { force: true });
+  }
 }
 
 /** A change of the trust: another key, or another floor. The floor 0.0.0 allows every version. */
@@ -64,6 +94,11 @@ export function changedTrust(before: ReleaseTrust, change: TrustChange): Release
   }
   const { floor: _, ...others } = before;
   return change.floor === '0.0.0' ? others : { ...others, floor: change.floor };
+}
+
+/** Returns the warning after a floor above the version of the coordinator. */
+export function installScriptRefused(version: string): string {
+  return `install.sh installs version ${version} on new hosts, so it is refused now`;
 }
 
 /** Parses an Ed25519 public key in PEM. Throws `ReleaseError` for anything else, private keys included. */

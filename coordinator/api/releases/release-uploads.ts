@@ -9,18 +9,19 @@ import type { Logger } from '../../../shared/process/output/logger.js';
 import type { Clock, Timer } from '../../../shared/process/time/clock.js';
 import { isServedFile } from '../join/agent-downloads.js';
 import { acceptList, type ReleaseList } from './accepted-list.js';
-import { commitStaging, openStaging, removeLeftovers } from './release-staging.js';
+import { commitStaging, LEFTOVER_AFTER_MS, openStaging, removeLeftovers } from './release-staging.js';
 import {
   changedTrust,
   fingerprint,
-  pemOf,
   type ReleasePaths,
   type ReleaseTrust,
   readTrust,
+  releaseKey,
   type TrustChange,
-  writeTrust,
+  type TrustUpdate,
+  updateTrust,
 } from './release-trust.js';
-import { ReleaseError } from './signed-sums.js';
+import { ReleaseError, StagingLostError } from './signed-sums.js';
 import { requireSpace, UploadedFile } from './uploaded-file.js';
 
 /** An upload without a piece for this time has ended: its client was killed or lost the connection. */
@@ -32,6 +33,7 @@ interface Upload {
   list: ReleaseList;
   version: string;
   staging: string;
+  sizes: ReadonlyMap<string, number>;
   files: ReadonlyMap<string, UploadedFile>;
   idle: Timer;
 }
@@ -49,6 +51,8 @@ interface StoredRelease {
   key: string;
   /** True for the first release, whose key becomes the trusted key. */
   isFirstKey: boolean;
+  /** The trust before and after. */
+  trust: TrustUpdate;
 }
 
 export class ReleaseUploads {
@@ -57,6 +61,7 @@ export class ReleaseUploads {
   readonly #clock: Clock;
   readonly #log: Logger;
   #upload: Upload | undefined;
+  #cleanup: Timer | undefined;
   /** The end of the latest call. Calls never overlap: each reads and changes the trust or the one upload. */
   #last: Promise<unknown> = Promise.resolve();
 
@@ -66,16 +71,25 @@ export class ReleaseUploads {
     this.#log = log;
   }
 
-  /** A coordinator that was killed during an upload left its files. */
+  /**
+   * A coordinator that was killed during an upload left its files. They cannot be told from those of a command that is
+   * copying a release now, so the latest ones are deleted later.
+   */
   async start(): Promise<void> {
+    this.#cleanup = this.#clock.after(LEFTOVER_AFTER_MS + IDLE_MS, () => void this.#removeLeftovers());
+    await this.#removeLeftovers();
+  }
+
+  async #removeLeftovers(): Promise<void> {
     try {
-      await removeLeftovers(this.#places.directory);
+      await removeLeftovers(this.#places.directory, this.#clock.now());
     } catch (error) {
       this.#log.warn({ err: error }, 'files of an incomplete release could not be deleted');
     }
   }
 
   async stop(): Promise<void> {
+    this.#cleanup?.cancel();
     await this.#inTurn(() => this.#discard());
   }
 
@@ -96,7 +110,7 @@ export class ReleaseUploads {
       await this.#discard();
       const sums = [...signed.sums].filter(([name]) => isServedFile(name));
       await requireSpace(this.#places.directory, sums, sizes);
-      const staging = await openStaging(this.#places.directory);
+      const staging = await openStaging(this.#places.directory, this.#clock.now());
       const file = ([name, sum]: [string, string]): [string, UploadedFile] => [
         name,
         new UploadedFile(staging, { name, sum, size: sizes.get(name) ?? 0 }),
@@ -104,7 +118,8 @@ export class ReleaseUploads {
       const id = randomBytes(16).toString('hex');
       const { version } = signed;
       const files = new Map(sums.map(file));
-      this.#upload = { id, user, list, version, staging, files, idle: this.#expireLater(id) };
+      const stored = new Map(sums.map(([name]) => [name, sizes.get(name) ?? 0]));
+      this.#upload = { id, user, list, version, staging, sizes: stored, files, idle: this.#expireLater(id) };
       return { upload: id, version, files: [...files.keys()] };
     });
   }
@@ -127,18 +142,18 @@ export class ReleaseUploads {
    */
   finish(upload: Pick<Upload, 'id' | 'user'>): Promise<StoredRelease> {
     return this.#inTurn(async () => {
-      const { list, version, staging, files } = this.#find(upload);
+      const { files, ...staged } = this.#find(upload);
       for (const file of files.values()) file.requireComplete();
-      const before = await readTrust(this.#places.trustFile);
-      const { key } = acceptList(list, before);
-      try {
-        await commitStaging(staging, this.#places, { version, list, before, key: pemOf(key) });
-      } finally {
-        // After a failure the staging folder can have a part of the list, so the release must be sent again.
-        await this.#discard();
+      // After a failure the staging folder can have a part of the list, so the release must be sent again.
+      const commit = await commitStaging(staged, this.#places).finally(() => this.#discard());
+      const { version } = staged;
+      const key = fingerprint(releaseKey(commit.key));
+      const { before, after, cleanupError } = commit;
+      this.#log.info({ version, key }, 'release added');
+      if (cleanupError !== undefined) {
+        this.#log.warn({ version, err: cleanupError }, 'files of the replaced release could not be deleted');
       }
-      this.#log.info({ version, key: fingerprint(key) }, 'release added');
-      return { version, key: fingerprint(key), isFirstKey: before.key === undefined };
+      return { version, key, isFirstKey: before.key === undefined, trust: { before, after } };
     });
   }
 
@@ -147,13 +162,8 @@ export class ReleaseUploads {
   }
 
   /** Returns the trust before and after the change. Throws ApiError: 400, 503. */
-  changeTrust(change: TrustChange): Promise<{ before: ReleaseTrust; after: ReleaseTrust }> {
-    return this.#inTurn(async () => {
-      const before = await readTrust(this.#places.trustFile);
-      const after = changedTrust(before, change);
-      await writeTrust(this.#places.trustFile, after);
-      return { before, after };
-    });
+  changeTrust(change: TrustChange): Promise<TrustUpdate> {
+    return this.#inTurn(() => updateTrust(this.#places.trustFile, (trust) => changedTrust(trust, change)));
   }
 
   /** The id alone is not enough: a user must not end or continue the upload of another one. */
@@ -185,6 +195,7 @@ export class ReleaseUploads {
 }
 
 function throwApiError(error: unknown): never {
+  if (error instanceof StagingLostError) throw new ApiError('ServiceUnavailable', error.message);
   if (error instanceof ReleaseError) throw new ApiError('BadRequest', error.message);
   const { code, syscall, message } = error as NodeJS.ErrnoException;
   if (syscall === undefined) throw error;

@@ -27,6 +27,9 @@ export class ReleaseError extends Error {
   }
 }
 
+/** The release is not at fault: its copy in the coordinator's data directory is incomplete. */
+export class StagingLostError extends ReleaseError {}
+
 /** True if `signature` (base64) is the key's signature of the list. */
 export function isSignedBy(key: KeyObject, sums: Uint8Array, signature: string): boolean {
   const bytes = Buffer.from(signature.trim(), 'base64');

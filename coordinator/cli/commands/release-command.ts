@@ -5,17 +5,18 @@ import type { Command } from 'commander';
 import { ApiError } from '../../../shared/kube/objects/api-status.js';
 import { EXIT_CODES, ExitError } from '../../../shared/process/exit-error.js';
 import { makePrivateDirectory } from '../../../shared/process/files/private-file.js';
-import { printLine } from '../../../shared/process/output/terminal-output.js';
+import { printErrorLine, printLine } from '../../../shared/process/output/terminal-output.js';
 import { compareVersions, isReleaseVersion, VERSION } from '../../../shared/process/release-version.js';
 import { RELEASE_TRUST_PATH, type ReleaseTrustDocument } from '../../api/releases/release-resources.js';
 import {
   changedTrust,
   fingerprint,
+  installScriptRefused,
   pemOf,
   readTrust,
   releaseKey,
   type TrustChange,
-  writeTrust,
+  updateTrust,
 } from '../../api/releases/release-trust.js';
 import { ReleaseError } from '../../api/releases/signed-sums.js';
 import { asOwnerOf, releasePaths } from '../../coordinator-data-dir.js';
@@ -91,6 +92,9 @@ async function announceAdded(
     if (added.isFirstKey) {
       progress.print(`From now on this coordinator accepts only releases signed by the key ${added.key}.`);
     }
+    if (added.cleanupError !== undefined) {
+      printErrorLine(`Warning: files of the replaced release could not be deleted: ${added.cleanupError}`);
+    }
     progress.print(`Release ${added.version} added: hosts can install it or upgrade to it.`);
   } finally {
     process.off('SIGINT', abort).off('SIGTERM', abort);
@@ -124,7 +128,7 @@ async function floor(version: string | undefined, options: KubeconfigOptions): P
     if (version === '0.0.0') return printLine('Every version is allowed.');
     printLine(`Hosts cannot install agents older than ${version}. Hosts that already run one keep it.`);
     if (isHere && compareVersions(VERSION, version) < 0) {
-      printLine(`install.sh installs version ${VERSION} on new hosts, so it is refused now.`);
+      printLine(`${installScriptRefused(VERSION)}.`);
     }
   });
 }
@@ -143,10 +147,8 @@ async function changeTrust(options: KubeconfigOptions, change: TrustChange): Pro
     return false;
   }
   makePrivateDirectory(data);
-  await asOwnerOf(data, async () => {
-    const { trustFile } = releasePaths(data);
-    await writeTrust(trustFile, changedTrust(await readTrust(trustFile), change));
-  });
+  const { trustFile } = releasePaths(data);
+  await asOwnerOf(data, () => updateTrust(trustFile, (trust) => changedTrust(trust, change)));
   return true;
 }
 

@@ -4,15 +4,16 @@ import { open, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { trackNewFolders } from '../../../shared/process/files/new-file-cleanup.js';
 import { makePrivateDirectory } from '../../../shared/process/files/private-file.js';
+import { systemClock } from '../../../shared/process/time/clock.js';
 import { isServedFile } from '../../api/join/agent-downloads.js';
 import { acceptList } from '../../api/releases/accepted-list.js';
 import { commitStaging, openStaging } from '../../api/releases/release-staging.js';
 import {
   fingerprint,
-  pemOf,
   type ReleasePaths,
   type ReleaseTrust,
   readTrust,
+  releaseKey,
 } from '../../api/releases/release-trust.js';
 import { ReleaseError, type SignedSums, SUMS_FILE } from '../../api/releases/signed-sums.js';
 import { asOwnerOf, releasePaths } from '../../coordinator-data-dir.js';
@@ -25,6 +26,8 @@ export interface AddedRelease {
   key: string;
   /** True for the first release, whose key becomes the trusted key. */
   isFirstKey: boolean;
+  /** Why the replaced release could not be deleted. */
+  cleanupError?: unknown;
 }
 
 /**
@@ -67,29 +70,35 @@ export async function addRelease(
 
 async function addVerified(
   source: ReleaseFolder,
-  { directory, trustFile }: ReleasePaths,
+  places: ReleasePaths,
   signal?: AbortSignal,
 ): Promise<AddedRelease> {
-  const trust = await readTrust(trustFile);
-  const { signed, key } = verifyFolder(source, trust);
-  const staging = await openStaging(directory);
+  const { signed } = verifyFolder(source, await readTrust(places.trustFile));
+  const staging = await openStaging(places.directory, systemClock.now());
   try {
+    const sizes = new Map<string, number>();
     for (const [name, sum] of signed.sums) {
-      const target = isServedFile(name) ? join(staging, name) : undefined;
-      await verifyBytes(source, { name, sum }, target, signal);
+      const isServed = isServedFile(name);
+      const size = await verifyBytes(
+        source,
+        { name, sum },
+        isServed ? join(staging, name) : undefined,
+        signal,
+      );
+      if (isServed) sizes.set(name, size);
     }
     signal?.throwIfAborted();
     const { version } = signed;
-    await commitStaging(
-      staging,
-      { directory, trustFile },
-      { version, list: source, before: trust, key: pemOf(key) },
+    const { key, before, cleanupError } = await commitStaging(
+      { staging, version, list: source, sizes },
+      places,
     );
+    const added = { version, key: fingerprint(releaseKey(key)), isFirstKey: before.key === undefined };
+    return cleanupError === undefined ? added : { ...added, cleanupError };
   } catch (error) {
     await rm(staging, { recursive: true, force: true });
     throw error;
   }
-  return { version: signed.version, key: fingerprint(key), isFirstKey: trust.key === undefined };
 }
 
 /**
@@ -112,39 +121,43 @@ export function requireSameFiles({ sums }: SignedSums, { files }: ReleaseFolder)
   }
 }
 
-/** Reads a file, copies it if `target` is given, and compares the read bytes with the signed hash. */
+/**
+ * Reads a file, copies it if `target` is given, and compares the read bytes with the signed hash. Returns the number of
+ * bytes.
+ */
 export async function verifyBytes(
   { files }: ReleaseFolder,
   { name, sum }: { name: string; sum: string },
   target?: string,
   signal?: AbortSignal,
-): Promise<void> {
+): Promise<number> {
   const file = files.get(name);
   if (!file) throw new ReleaseError(`the file ${name} of ${SUMS_FILE} is missing`);
   const hash = createHash('sha256');
+  let bytes = 0;
   const output = target === undefined ? undefined : await open(target, 'wx', 0o600);
   try {
     // Reads no more bytes than the file had when it was opened, so that a growing file cannot fill the disk.
     const { size } = await file.stat();
-    for (let at = 0; at < size; ) {
+    while (bytes < size) {
       signal?.throwIfAborted();
       const { bytesRead, buffer } = await file.read(
-        Buffer.alloc(Math.min(CHUNK_BYTES, size - at)),
+        Buffer.alloc(Math.min(CHUNK_BYTES, size - bytes)),
         0,
         null,
-        at,
+        bytes,
       );
       if (bytesRead === 0) break;
       const chunk = buffer.subarray(0, bytesRead);
       hash.update(chunk);
       await output?.writeFile(chunk);
-      at += bytesRead;
+      bytes += bytesRead;
     }
     await output?.sync();
   } finally {
     await output?.close();
   }
-  if (hash.digest('hex') === sum) return;
+  if (hash.digest('hex') === sum) return bytes;
   throw new ReleaseError(
     `the file ${name} does not have the hash in ${SUMS_FILE}: it was modified or is incomplete`,
   );

@@ -32,7 +32,7 @@ export function admitThroughWebhooks<T extends KubeObject>(
   const runOnForm = async (form: ReviewedForm): Promise<T> => {
     const { name } = ref;
     const oldObject = form.show(current);
-    const body = readObject(kind, replacement.body, options);
+    const body = readObject(kind, replacement.body, options, current);
     const shown = form.show(body);
     const changed = await mutate(deps, matches, { name, object: shown, oldObject }, options);
     if (changed !== shown) form.accept(body, changed);
@@ -41,7 +41,7 @@ export function admitThroughWebhooks<T extends KubeObject>(
     return next;
   };
   const run = async (): Promise<T> => {
-    const object = readObject(kind, replacement.body, options);
+    const object = readObject(kind, replacement.body, options, current);
     const { name } = ref;
     const changed = await mutate(
       deps,

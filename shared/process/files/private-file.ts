@@ -22,9 +22,15 @@ export function makePrivateDirectory(path: string): void {
   mkdirSync(path, { mode: 0o700 });
 }
 
-/** Replaces the file by `content` with mode 0600, atomically and durably. */
-export async function writePrivateFile(path: string, content: string | Uint8Array): Promise<void> {
-  const temporary = `${path}.new`;
+/**
+ * Replaces the file by `content` with mode 0600, atomically and durably. If several processes can write the file, each
+ * needs another `temporary` path in the same directory.
+ */
+export async function writePrivateFile(
+  path: string,
+  content: string | Uint8Array,
+  temporary = `${path}.new`,
+): Promise<void> {
   const file = await open(temporary, 'w', 0o600);
   try {
     // A temporary file from an earlier crash keeps its mode when it is opened.

@@ -3,10 +3,13 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import {
   configMapKind,
+  hostValuesKind,
   mutatingWebhookConfigurationKind,
   validatingWebhookConfigurationKind,
 } from '../../../coordinator/kinds/index.js';
+import { keyOf } from '../../../coordinator/registry/storage-keys.js';
 import type { AdmissionResponse, AdmissionWebhook } from '../../../shared/kube/admission/webhook-types.js';
+import type { HostValues } from '../../../shared/kube/host-values/host-values-types.js';
 import type { ConfigMap } from '../../../shared/kube/objects/config-types.js';
 import { type ControlPlane, startControlPlane } from '../../harness/controllers/control-plane-fixture.js';
 import { refusal } from '../../harness/controllers/registry-fixture.js';
@@ -189,6 +192,47 @@ describe('admission webhooks', () => {
     await registry.delete(configMapKind, ref);
   });
 
+  withWebhooks('a write changes no part of the stored object, with webhooks and without', async (bench) => {
+    const { registry, store } = bench.plane;
+    const ref = { namespace: 'default', name: 'till' };
+    // Written by another version: this one drops the field `retired` and the null from what it decodes.
+    const nodeSelector = { matchLabels: { site: 'kiel' }, matchExpressions: null, retired: { a: 1 } };
+    const stored = {
+      apiVersion: 'fleet.everynode.dev/v1',
+      kind: 'HostValues',
+      metadata: { ...ref, uid: 'u', creationTimestamp: '2026-01-01T00:00:00Z', generation: 1 },
+      spec: { nodeSelector, values: { a: '1' }, hosts: { h: { a: '1' } } },
+    };
+    await store.create(keyOf(hostValuesKind, ref), Buffer.from(JSON.stringify(stored)));
+    const before = deepFrozen((await registry.get<HostValues>(hostValuesKind, ref)).object());
+    const write = async (value: string) => {
+      const options = { fieldValidation: 'Ignore', fieldManager: 'f', dryRun: true } as const;
+      const spec = { ...stored.spec, values: { a: value } };
+      const body = { type: 'merge', body: { spec: { values: { a: value } } } } as const;
+      const replaced = await registry.update(
+        hostValuesKind,
+        ref,
+        { ...stored, spec } as unknown as HostValues,
+        options,
+      );
+      const { record } = await registry.patch<HostValues>(hostValuesKind, ref, body, options);
+      const dryRuns = [replaced.object(), record.object()].map((object) => object.spec.values?.a);
+      return [...dryRuns, (await registry.get(hostValuesKind, ref)).object() === before];
+    };
+    assert.deepEqual(await write('2'), ['2', '2', true]);
+    bench.answers.set('https://m', () => patch({ op: 'add', path: '/spec/values/a', value: 'm' }));
+    bench.answers.set('https://v', () => ({ allowed: true }));
+    const rules = [{ ...CONFIG_MAP_RULE, apiGroups: ['*'], resources: ['hostvalues'] }];
+    await configure(bench, mutating, webhook('m', { rules }));
+    await configure(bench, validating, webhook('v', { rules }));
+    assert.deepEqual(await write('3'), ['m', 'm', true]);
+    const options = { fieldValidation: 'Ignore', fieldManager: 'f' } as const;
+    const merge = { type: 'merge', body: { spec: { values: { a: '4' } } } } as const;
+    const { record } = await registry.patch<HostValues>(hostValuesKind, ref, merge, options);
+    assert.equal(record.object().spec.values?.a, 'm');
+    assert.equal(before.spec.values?.a, '1');
+  });
+
   withWebhooks('rules, selectors and match conditions decide whether a webhook is called', async (bench) => {
     const never = { allowed: false };
     for (const host of ['rule', 'namespace', 'object', 'condition'])
@@ -241,3 +285,8 @@ describe('admission webhooks', () => {
     await createMap(bench, 'a');
   });
 });
+
+function deepFrozen<T>(value: T): T {
+  if (typeof value === 'object' && value !== null) Object.values(Object.freeze(value)).forEach(deepFrozen);
+  return value;
+}

@@ -12,10 +12,13 @@ import {
   statSync,
   symlinkSync,
   truncateSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { test } from 'node:test';
+import { LEFTOVER_AFTER_MS, openStaging } from '../../../coordinator/api/releases/release-staging.js';
+import { readTrust, updateTrust } from '../../../coordinator/api/releases/release-trust.js';
 import { ReleaseError } from '../../../coordinator/api/releases/signed-sums.js';
 import { VerifiedReleases } from '../../../coordinator/api/releases/verified-releases.js';
 import { addRelease } from '../../../coordinator/cli/releases/add-release.js';
@@ -222,11 +225,60 @@ test('an interrupted addition leaves nothing, and remains of a killed one are re
   mkdirSync(data, { recursive: true });
   await assert.rejects(addRelease(folder, data, AbortSignal.abort()), { name: 'AbortError' });
   assert.deepEqual(treeOf(data), []);
-  // Process ids are never as high as this.
   mkdirSync(join(places.directory, '.adding-99999999'), { recursive: true });
+  utimesSync(join(places.directory, '.adding-99999999'), 1, 1);
   mkdirSync(join(places.directory, '.replaced-99999999-1.0.0'));
   assert.equal((await add(folder, data)).code, 0);
   assert.deepEqual(readdirSync(places.directory), ['1.0.0', VERSION]);
+});
+
+test('a staging folder is kept until nothing in it has changed for two hours', async () => {
+  const { directory } = fixture().places;
+  const now = Date.now();
+  const open = () => openStaging(directory, now);
+  const [idle, copying] = [await open(), await open()];
+  for (const [folder, seconds] of [
+    [idle, now / 1_000 - 7_300],
+    [copying, now / 1_000 - 7_100],
+  ] as const) {
+    writeFileSync(join(folder, ARCHIVE), '');
+    utimesSync(join(folder, ARCHIVE), seconds, seconds);
+    utimesSync(folder, 1, 1);
+  }
+  const next = await open();
+  assert.deepEqual(
+    treeOf(directory).filter((name) => !name.includes('/')),
+    [copying, next].map((path) => basename(path)).sort(),
+  );
+  assert.equal(LEFTOVER_AFTER_MS, 7_200_000);
+});
+
+test('changes of the trust at the same time leave one of them, and no other file', async () => {
+  const { trustFile } = fixture().places;
+  const floors = Array.from({ length: 20 }, (_, minor) => `1.${minor}.0`);
+  await Promise.all(floors.map((floor) => updateTrust(trustFile, () => ({ floor }))));
+  assert.ok(floors.includes((await readTrust(trustFile)).floor ?? ''));
+  assert.deepEqual(readdirSync(dirname(trustFile)), [basename(trustFile)]);
+});
+
+test('a replaced release that cannot be deleted is a warning, and the new one is added', async () => {
+  const { folder, data, places } = fixture();
+  assert.equal((await add(folder, data)).code, 0);
+  const former = join(places.directory, VERSION);
+  // Its files cannot be deleted, but its name can be changed.
+  if (process.getuid?.() !== 0) chmodSync(former, 0o500);
+  else {
+    chmodSync(join(data, '..', '..'), 0o755);
+    chmodSync(join(data, '..'), 0o755);
+    for (const path of [data, places.directory, dirname(places.trustFile), places.trustFile])
+      chownSync(path, 65_534, 65_534);
+  }
+  const { code, stdout, stderr } = await add(folder, data);
+  assert.equal(code, 0, stderr);
+  assert.match(stderr, /^Warning: files of the replaced release could not be deleted: .*EACCES/);
+  assert.match(stdout, /Release 1\.2\.3 added/);
+  assert.equal(await new VerifiedReleases(places).has(VERSION), true);
+  for (const name of readdirSync(places.directory)) chmodSync(join(places.directory, name), 0o700);
 });
 
 test('in a data directory of another user, everything that root adds belongs to that user', {

@@ -1,7 +1,7 @@
 /** `everynode release` with a kubeconfig: users with the right add releases and change the trust through the API. */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import type { ApiDeps, ApiRequest } from '../../../coordinator/api/http/api-context.js';
@@ -11,16 +11,19 @@ import {
   RELEASE_TRUST_PATH,
   RELEASES_PATH,
 } from '../../../coordinator/api/releases/release-resources.js';
+import { updateTrust } from '../../../coordinator/api/releases/release-trust.js';
 import { ReleaseUploads } from '../../../coordinator/api/releases/release-uploads.js';
 import { requireSpace } from '../../../coordinator/api/releases/uploaded-file.js';
 import { VerifiedReleases } from '../../../coordinator/api/releases/verified-releases.js';
 import type { ApiClient } from '../../../coordinator/cli/client/api-client.js';
+import { addRelease } from '../../../coordinator/cli/releases/add-release.js';
 import { sendRelease } from '../../../coordinator/cli/releases/send-release.js';
 import { releasePaths } from '../../../coordinator/coordinator-data-dir.js';
 import { type AuditEvent, CHANGES_ANNOTATION } from '../../../shared/kube/access/audit-types.js';
 import { EXIT_CODES, ExitError } from '../../../shared/process/exit-error.js';
 import { silentLogger } from '../../../shared/process/output/logger.js';
-import { ManualClock } from '../../../shared/process/time/clock.js';
+import { VERSION } from '../../../shared/process/release-version.js';
+import { ManualClock, systemClock } from '../../../shared/process/time/clock.js';
 import { CoordinatorApi } from '../../harness/api/coordinator-api.js';
 import { temporaryDirectory } from '../../harness/basics/temporary-directory.js';
 import { agentArchive, makeRelease, newReleaseKey, signRelease } from '../../harness/hosts/test-release.js';
@@ -47,7 +50,9 @@ describe('everynode release by a user of the API', () => {
 
   before(async () => {
     // As after a coordinator that was killed during an upload.
-    mkdirSync(join(places.directory, '.adding-99999999'), { recursive: true });
+    const leftover = join(places.directory, '.adding-99999999');
+    mkdirSync(leftover, { recursive: true });
+    utimesSync(leftover, 1, 1);
     coordinator = await startCoordinatorProcess(data);
     api = new CoordinatorApi(coordinator.kubeconfig);
     await api.request('POST', `${RBAC}/clusterroles`, { metadata: { name: 'releaser' }, rules: RULES });
@@ -113,8 +118,11 @@ describe('everynode release by a user of the API', () => {
     assert.equal(await new VerifiedReleases(places).has('1.1.0'), true);
   });
 
-  test('the audit log has one entry for a release, with user and version', async () => {
-    const entries = (await eventsOf('ann')).map(({ verb, objectRef, responseStatus }) => [
+  test('the audit log has one entry for a release, with user, version and the first trusted key', async () => {
+    const events = await eventsOf('ann');
+    const [changed] = JSON.parse(events[0]?.annotations?.[CHANGES_ANNOTATION] ?? '{}').fields ?? [];
+    assert.match(JSON.stringify(changed), /"path":"spec.signedBy","after":"SHA256:\S+"/);
+    const entries = events.map(({ verb, objectRef, responseStatus }) => [
       verb,
       objectRef?.resource,
       objectRef?.name,
@@ -149,7 +157,8 @@ describe('everynode release by a user of the API', () => {
 
   test('the floor is set and shown, refuses older releases, and its change is in the audit log', async () => {
     assert.equal((await releaseAs('ann', 'floor')).stdout, 'Every version is allowed.\n');
-    assert.equal((await releaseAs('ann', 'floor', '1.2.0')).code, 0);
+    const raised = await releaseAs('ann', 'floor', '1.2.0');
+    assert.deepEqual([raised.code, /^Warning: install\.sh installs version/.test(raised.stderr)], [0, true]);
     assert.equal((await releaseAs('ann', 'floor')).stdout, '1.2.0\n');
     const changes = (await eventsOf('ann'))
       .filter(({ objectRef }) => objectRef?.resource === 'releasetrust')
@@ -267,19 +276,65 @@ describe('everynode release by a user of the API', () => {
     assert.deepEqual(left(), []);
   });
 
+  describe('next to a command with --data, which can have the same process id in another container', () => {
+    const began = async (version: string) => {
+      const directory = join(folder, `beside-${version}`);
+      const uploads = new ReleaseUploads(releasePaths(directory), { clock: systemClock, log: silentLogger });
+      const { sizes, ...list } = listOf(release(version));
+      const { upload: id, files } = await uploads.begin('ann', list, new Map(Object.entries(sizes)));
+      const upload = { id, user: 'ann' };
+      for (const file of files) {
+        const bytes = readFileSync(join(folder, `release-${version}`, file));
+        await uploads.receive(upload, { file, at: 0, bytes });
+      }
+      return { uploads, upload, directory, paths: releasePaths(directory) };
+    };
+
+    test('an upload keeps its files', async () => {
+      const { uploads, upload, directory, paths } = await began('2.0.0');
+      await addRelease(release('2.0.1'), directory);
+      await uploads.start();
+      assert.equal((await uploads.finish(upload)).version, '2.0.0');
+      await uploads.stop();
+      assert.deepEqual(readdirSync(paths.directory).sort(), ['2.0.0', '2.0.1']);
+      const file = await new VerifiedReleases(paths).open('2.0.0', agentArchive('2.0.0'));
+      await file.file.close();
+    });
+
+    test('a release whose copied files have disappeared is not published, and its key is not trusted', async () => {
+      const { uploads, upload, paths } = await began('2.1.0');
+      const [staging = ''] = readdirSync(paths.directory);
+      rmSync(join(paths.directory, staging, agentArchive('2.1.0')));
+      await assert.rejects(uploads.finish(upload), {
+        reason: 'ServiceUnavailable',
+        message:
+          /everynode-agent-2\.1\.0\S+ in the coordinator's data directory was removed.*add the release again/,
+      });
+      assert.deepEqual([readdirSync(paths.directory), existsSync(paths.trustFile)], [[], false]);
+    });
+
+    test('a key that the command trusts during an upload decides', async () => {
+      const { uploads, upload, paths } = await began('2.2.0');
+      const other = newReleaseKey().publicKey.trim();
+      await updateTrust(paths.trustFile, () => ({ key: other }));
+      await assert.rejects(uploads.finish(upload), { reason: 'BadRequest' });
+      assert.deepEqual(await uploads.trust(), { key: other });
+    });
+  });
+
   test('files of more than 1 GiB together are refused before the first is sent', async () => {
     const sums = ['a', 'b', 'c'].map((name) => [name, ''] as const);
     const sizes = new Map(sums.map(([name]) => [name, 500 * 2 ** 20]));
     await assert.rejects(requireSpace(folder, sums, sizes), { message: /have more than 1024 MiB/ });
   });
 
-  test('with several coordinators, the answer warns that only the leader has changed', async () => {
+  test('the answer warns of several coordinators, and of a floor above the own version', async () => {
     const releases = new ReleaseUploads(releasePaths(join(folder, 'leader')), {
       clock: new ManualClock(),
       log: silentLogger,
     });
-    const body = Buffer.from(JSON.stringify({ floor: '1.0.0' }));
-    const warningsOf = async (cluster: object) => {
+    const warningsOf = async (cluster: object, floor = '0.0.1') => {
+      const body = Buffer.from(JSON.stringify({ floor }));
       const warnings: string[] = [];
       const info = readRequest('POST', RELEASE_TRUST_PATH);
       const request = {
@@ -295,6 +350,9 @@ describe('everynode release by a user of the API', () => {
     };
     assert.deepEqual(await warningsOf({}), []);
     assert.match((await warningsOf({ cluster: {} })).join(), /only the coordinator that leads has changed/);
+    assert.deepEqual(await warningsOf({}, VERSION), []);
+    const refused = `install.sh installs version ${VERSION} on new hosts, so it is refused now`;
+    assert.deepEqual(await warningsOf({}, '999.0.0'), [refused]);
   });
 
   test('a coordinator that ends while a release is sent leaves a sentence that nothing was changed', async () => {

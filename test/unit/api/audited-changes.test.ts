@@ -103,6 +103,47 @@ describe('a confidential value is not recorded', () => {
     ['a user with a password', main({}), main({ args: ['curl', '-u', `ann:${WORD}`] })],
     ['a user with a password in a script', { data: {} }, { data: { a: `curl -uann:${WORD} https://x` } }],
     ['a long option of a user', main({}), main({ command: ['sh', '-c', `curl --user ann:${WORD}`] })],
+    ...[
+      `curl -u ann:'${WORD}' https://x`,
+      `curl -u ann:"${WORD}" https://x`,
+      `curl -u "ann smith:${WORD}" https://x`,
+      `curl -u ann\\ smith:${WORD} https://x`,
+      `curl -u 'ann':${WORD}`,
+      `curl -fsSu ann:${WORD}`,
+      `curl -fsSuann:${WORD}`,
+      `curl -u \\\n  ann:${WORD}`,
+      `curl --proxy-user ann:${WORD}`,
+      `curl --proxy-user=ann:${WORD}`,
+      `curl -U ann:${WORD}`,
+      `curl -u ${WORD}: https://x`,
+      `curl -u ${WORD.repeat(20)}`,
+      `mysql -p$ecret${WORD}`,
+      `mysql -p$Ecret${WORD}`,
+      `mysql;-p${WORD}`,
+      `(mysql -p';${WORD}')`,
+      `mysql -p"80;${WORD}"`,
+      `mysql -p"80 ${WORD}"`,
+      `a&&b -p"-${WORD}"`,
+      `["mysql","-p${WORD}"]`,
+      `["mysql", "-p", "${WORD}"]`,
+      `["curl","-u","ann:${WORD}"]`,
+      `[curl, -u, ann:${WORD}]`,
+      `- mysql\n- -p\n- ${WORD}\n`,
+      `- curl\n- -u\n- ann:${WORD}\n`,
+    ].map((script) => [`an option in ${script}`, { data: {} }, { data: { script } }] as const),
+    ...[
+      ['-sSu', `ann:${WORD}`],
+      ['-u', `ann smith:${WORD}`],
+      ['--proxy-user', `ann:${WORD}`],
+      ['-U', `ann:${WORD}`],
+      ['-p', `-${WORD}`],
+      ['-p', `$ecret${WORD}`],
+      [`-p$ecret${WORD}`],
+      [`-p;${WORD}`],
+      [`-p80;${WORD}`],
+      [`-p,/${WORD}`],
+      [`-u(ann;x:${WORD}`],
+    ].map((args) => [`an option in the list ${args}`, main({}), main({ args })] as const),
     [
       'the start of a text with a word behind 4 KiB',
       { data: {} },
@@ -260,6 +301,12 @@ describe('ordinary values are recorded', () => {
       ],
     },
     { command: ['sh', '-c', 'cp -pr /a /b && mkdir -p /c && curl -u ann https://x && nmap -p80,443 x'] },
+    { command: ['sh', '-c', `mkdir -p; (nmap -p80); x -p"$PORT" -p$\{port} -p$(cat x) -p"80" -p'/x y'`] },
+    { command: ['sh', '-c', 'set -eu\ncd /x; sort -u; date -u +%H:%M "-u" 1000:1000 -u"0:0" --user 1:1'] },
+    {
+      args: ['mkdir -p', '-p', '-v', '-rf', '-p', '--verbose', '-u', 'ann', '-U', 'a/b:1', '-u', 'https://x'],
+    },
+    { args: ['["mkdir","-p","/x"]', '[mkdir, -p, /x]', '- mkdir\n- -p\n- /x', '{"a":["mkdir -p"]}'] },
     { volumeMounts: [{ name: 'token', mountPath: '/var/run/secrets/x' }] },
     { updateStrategy: { rollingUpdate: { maxUnavailable: '10%' } } },
   ]) {
@@ -284,18 +331,33 @@ test('a text that looks like a thousand names costs no time', () => {
   assert.ok(ms < 1_000, `${ms} ms`);
 });
 
-test('many long texts cost little time, whatever they contain', () => {
-  const texts = ['aB', 'passwor ', '-u -p ', 'basic abc ', 'u: @'].map((unit) =>
-    unit.repeat(16_000 / unit.length),
-  );
-  const data = Object.fromEntries(
-    Array.from({ length: 200 }, (_, at) => [`k${at}`, texts[at % texts.length]]),
-  );
-  const start = process.hrtime.bigint();
-  const made = changes({ data: {} }, { data });
-  const ms = Number(process.hrtime.bigint() - start) / 1e6;
-  assert.ok(ms < 2_000, `${ms} ms`);
-  assert.equal((made?.fields.length ?? 0) + (made?.omitted ?? 0), 200);
+describe('many long texts cost little time, whatever they contain', () => {
+  const OPTIONS = [
+    '(-u',
+    '-p(',
+    '-p/(',
+    '-p80(',
+    '(-p80,',
+    '"-ua',
+    '-u "',
+    "-u '",
+    '-p"',
+    "-p'/",
+    "-u' -u '' ",
+  ];
+  const GROUPS = ['-', '(-uuuuuuu', '-u\\ ', '-u    ', '=-path', 'a:', '"', "'"];
+  for (const unit of ['aB', 'passwor ', '-u -p ', 'basic abc ', 'u: @', ...OPTIONS, ...GROUPS]) {
+    test(JSON.stringify(unit), () => {
+      const text = unit.repeat(16_000 / unit.length);
+      // As many as a write may have. Only the first megabyte is searched.
+      const data = Object.fromEntries(Array.from({ length: 200 }, (_, at) => [`k${at}`, text]));
+      const start = process.hrtime.bigint();
+      const made = changes({ data: {} }, { data });
+      const ms = Number(process.hrtime.bigint() - start) / 1e6;
+      assert.ok(ms < 2_000, `${ms} ms`);
+      assert.equal((made?.fields.length ?? 0) + (made?.omitted ?? 0), 200);
+    });
+  }
 });
 
 test('the entry of a large object is bounded, and counts what it lacks', () => {
@@ -306,6 +368,14 @@ test('the entry of a large object is bounded, and counts what it lacks', () => {
   assert.ok(JSON.stringify(made).length < 5_000);
   assert.equal((made?.fields.length ?? 0) + (made?.omitted ?? 0), 500);
   assert.ok(String(made?.fields[0]?.after).length < 300, 'each text is cut');
+});
+
+test('a field beyond the searched megabyte is hidden, and a smaller one after it is shown', () => {
+  const data = { large: Array(3_000).fill('x'.repeat(400)), small: 'plain' };
+  assert.deepEqual(changes({ data: {} }, { data })?.fields, [
+    { path: 'data.large', after: HIDDEN },
+    { path: 'data.small', after: 'plain' },
+  ]);
 });
 
 describe('changes are recorded', () => {
