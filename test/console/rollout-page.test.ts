@@ -109,7 +109,7 @@ function suite(): void {
     await fleet.api.request('PATCH', TILL, { spec: { template: release('till:3') } }, MERGE);
     const page = await fixture.signedIn('rollouts/default/till', { viewport: PHONE });
     await page.getByText(/\d+:\d\d left\./).waitFor();
-    await page.getByRole('row', { name: /^Asia\/Tokyo 1 / }).waitFor();
+    await page.getByRole('row', { name: /^Asia\/Tokyo Hosts 1 / }).waitFor();
     const steer = async (what: string, consequence: string, then: string) => {
       await choose(page, what);
       await page.getByRole('dialog').getByText(consequence).waitFor();
