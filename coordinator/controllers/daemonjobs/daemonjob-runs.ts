@@ -27,6 +27,7 @@ import {
   compilePlacement,
   type PlacementNode,
   type PlacementVerdict,
+  whenOnline,
 } from '../../decisions/placement/placement.js';
 import { BY_OWNER, PODS_BY_TARGET_NODE } from '../../informers/informer.js';
 import { CreateGate } from '../daemonsets/create-gate.js';
@@ -252,20 +253,4 @@ function aheadOfWindow(
   now: number,
 ): HostStart | undefined {
   return windowsOf && withWindows(start, windowsOf(labels, now));
-}
-
-/** Taints that a node has only while it is offline or not ready. */
-const TEMPORARY: ReadonlySet<string> = new Set([
-  'node.kubernetes.io/not-ready',
-  'node.kubernetes.io/unreachable',
-]);
-
-/** Returns the node as it will be when it returns. Otherwise offline hosts would not count, and would be forgotten. */
-export function whenOnline(node: Node): PlacementNode {
-  const { taints } = node.spec ?? {};
-  if (!taints?.some(({ key }) => TEMPORARY.has(key))) return node;
-  return {
-    metadata: node.metadata,
-    spec: { ...node.spec, taints: taints.filter(({ key }) => !TEMPORARY.has(key)) },
-  };
 }

@@ -15,6 +15,7 @@ import {
   compilePlacement,
   type PlacementNode,
   type PlacementVerdict,
+  whenOnline,
 } from '../../decisions/placement/placement.js';
 import { preemptorOf } from '../../decisions/placement/preemption.js';
 import {
@@ -204,13 +205,15 @@ export function placementOn(
   node: Node | undefined,
   daemonSet: DaemonSet,
   pinnedTo: DaemonSet | undefined,
-): Pick<DaemonNode, 'shouldRun' | 'shouldContinueRunning' | 'isBlocked'> {
+): Pick<DaemonNode, 'shouldRun' | 'shouldContinueRunning' | 'isEligibleOnReturn' | 'isBlocked'> {
   if (!node) return { shouldRun: false, shouldContinueRunning: false };
   const { shouldRun, shouldContinueRunning } = placementVerdict(node, daemonSet);
   const held = pinnedTo && placementVerdict(node, pinnedTo);
+  const isEligibleOnReturn = !shouldRun && placementVerdict(whenOnline(node), daemonSet).shouldRun;
   return {
     shouldRun,
     shouldContinueRunning: shouldContinueRunning || held?.shouldContinueRunning === true,
+    ...(isEligibleOnReturn && { isEligibleOnReturn }),
     ...(shouldRun && held?.shouldRun === false && { isBlocked: true }),
   };
 }

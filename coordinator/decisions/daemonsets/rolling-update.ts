@@ -87,6 +87,8 @@ export interface Replacements {
 /**
  * Returns undefined for a node that takes no part in the update: it is not eligible and has no Pod, or its Pod may stay
  * there and lacks a value. A Pod that is deleted because of a missing value could not be created again on a tainted node.
+ * An offline node stays in the update. Otherwise a wave of offline nodes would be empty, and the next wave would open
+ * although no node had tested the revision.
  */
 export function nodeUpdateStatus(
   node: DaemonNode,
@@ -104,7 +106,7 @@ export function nodeUpdateStatus(
     pod !== undefined && !pod.confirming && isAvailable(pod, minReadySeconds, now);
   const covered = available(oldPod ?? newPod);
   if (node.updateRefusal !== undefined && !newPod && !mayStartOf(oldPod, now))
-    return node.shouldRun ? { state: 'unresolved', covered } : undefined;
+    return node.shouldRun || node.isEligibleOnReturn ? { state: 'unresolved', covered } : undefined;
   if (!oldPod) {
     if (!newPod) return { state: node.isBlocked ? 'blocked' : 'empty', covered };
     // The template was changed back after the handover was requested. Until it is withdrawn, the host may start it.
