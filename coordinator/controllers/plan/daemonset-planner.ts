@@ -86,6 +86,7 @@ export async function planDaemonSet(subject: PlanSubject): Promise<DaemonSetPlan
     },
   });
   const planned = plannedHosts(befores, hosts, { reasons, strategy, started });
+  const kept = keptText(befores);
   const previous = before && currentOf(before, informers).hash;
   const summary = summaryOf(subject, {
     befores,
@@ -107,6 +108,7 @@ export async function planDaemonSet(subject: PlanSubject): Promise<DaemonSetPlan
         ? `a Pod takes ${pace.startMs / 1000} s to become ready, like the present Pods`
         : `a Pod takes ${pace.startMs / 1000} s to become ready (assumed: no Pod was measured)`,
       ...strategy.assumptions,
+      ...(kept === undefined ? [] : [kept]),
     ],
     ...plannedVariants(subject.overlay.nodeReader, after, planned),
     hosts: planned,
@@ -148,11 +150,25 @@ function summaryOf(
 
 /** Describes hosts whose Pod cannot be made: a value is missing, or objects contradict each other. */
 function unresolvedText(hosts: readonly InitialHost[]): string | undefined {
-  const unresolved = hosts.filter(({ shouldRun, updateRefusal }) => shouldRun && updateRefusal !== undefined);
+  const eligible = hosts.filter(({ shouldRun, isEligibleOnReturn }) => shouldRun || isEligibleOnReturn);
+  return lackingText(eligible, ['host gets no new Pod', 'hosts get no new Pod']);
+}
+
+/** Describes hosts that keep an outdated Pod despite a taint. The rollout completes without them. */
+function keptText(hosts: readonly InitialHost[]): string | undefined {
+  const kept = hosts.filter(
+    ({ shouldRun, isEligibleOnReturn, pods }) => !shouldRun && !isEligibleOnReturn && pods.length > 0,
+  );
+  return lackingText(kept, ['tainted host keeps its Pod', 'tainted hosts keep their Pods']);
+}
+
+function lackingText(
+  hosts: readonly InitialHost[],
+  [one, many]: readonly [one: string, many: string],
+): string | undefined {
+  const unresolved = hosts.filter(({ updateRefusal }) => updateRefusal !== undefined);
   const [first] = unresolved.sort((a, b) => (a.name < b.name ? -1 : 1));
-  if (!first) return undefined;
-  const lacking = countText(unresolved.length, 'host gets no new Pod', 'hosts get no new Pod');
-  return `${lacking}: ${first.updateRefusal}`;
+  return first && `${countText(unresolved.length, one, many)}: ${first.updateRefusal}`;
 }
 
 function isChanging(hosts: readonly PlannedHost[]): boolean {
