@@ -162,11 +162,15 @@ export function observeNode(
   const createRefusal = pinnedTo
     ? currentOn(informers, pinnedTo, current, node).updateRefusal
     : updateRefusal;
+  const placement = placementOn(node, daemonSet, hasCurrent ? undefined : pinnedTo);
+  // Without this mark no event would wake the node when it is no longer pinned.
+  const isBlocked = placement.shouldRun && createRefusal !== undefined && updateRefusal === undefined;
   return {
     node: {
       name,
       exists: node !== undefined,
-      ...placementOn(node, daemonSet, hasCurrent ? undefined : pinnedTo),
+      ...placement,
+      ...(isBlocked && { isBlocked }),
       isAwaitingResync:
         restoredEpoch !== undefined && node?.metadata.annotations?.[RESYNCED_IN_EPOCH] !== restoredEpoch,
       ...(createRefusal !== undefined && { createRefusal }),

@@ -79,7 +79,7 @@ export interface DaemonNode {
   shouldContinueRunning: boolean;
   /** Only taints of an offline or unready node keep it from running a Pod. */
   isEligibleOnReturn?: boolean;
-  /** The node is pinned to a revision that does not run there, so no Pod is created. */
+  /** The node is pinned to a revision that does not run or cannot be rendered there, so no Pod is created. */
   isBlocked?: boolean;
   /** Why the node's next Pod cannot be rendered: a value is missing, contradictory or unusable. No Pod is created. */
   createRefusal?: string;

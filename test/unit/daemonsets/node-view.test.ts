@@ -72,14 +72,16 @@ test('a node keeps no Pod of the current revision that may not run there: once a
   assert.equal(mayStay(reader('new', { deletionTimestamp: '2026-01-01T00:00:00Z' }), daemonSet()), true);
 });
 
+/** Returns the DaemonSet with a value that no host has. */
+function withValue(zone?: string): DaemonSet {
+  const { spec, ...others } = daemonSet(zone);
+  const env = [{ name: 'STORE', valueFrom: { fieldRef: { fieldPath: "hostValues['store']" } } }];
+  const containers = [{ name: 'app', image: 'app:1', env }];
+  const template = { ...spec.template, spec: { ...spec.template.spec, containers } };
+  return { ...others, spec: { ...spec, template } };
+}
+
 test('a Pod that the current template removes from its node does not wait for a value', () => {
-  const withValue = (zone?: string): DaemonSet => {
-    const { spec, ...others } = daemonSet(zone);
-    const env = [{ name: 'STORE', valueFrom: { fieldRef: { fieldPath: "hostValues['store']" } } }];
-    const containers = [{ name: 'app', image: 'app:1', env }];
-    const template = { ...spec.template, spec: { ...spec.template.spec, containers } };
-    return { ...others, spec: { ...spec, template } };
-  };
   const refusalOf = (zone?: string) =>
     observeNode(reader('old'), withValue(zone), CURRENT, 'n1', { pinnedTo: daemonSet() }).node.updateRefusal;
   assert.match(refusalOf() ?? '', /no value for hostValues\['store'\]/);
@@ -100,4 +102,14 @@ test('a node is eligible on its return if only its outage keeps Pods away', () =
   assert.deepEqual(observed([...outage, other]), [false, false]);
   assert.deepEqual(observed([other]), [false, false]);
   assert.deepEqual(observed(outage, 'a'), [false, false]);
+});
+
+test('a node is blocked while a Pod of its pinned revision alone cannot be rendered', () => {
+  const isBlocked = (current: DaemonSet, pinnedTo?: DaemonSet) =>
+    observeNode(reader('old'), current, CURRENT, 'n1', { pinnedTo }).node.isBlocked === true;
+  assert.equal(isBlocked(daemonSet(), withValue()), true);
+  assert.equal(isBlocked(withValue(), withValue()), false, 'the next Pod lacks the value too');
+  assert.equal(isBlocked(withValue()), false);
+  assert.equal(isBlocked(daemonSet(), daemonSet()), false);
+  assert.equal(isBlocked(daemonSet('a'), withValue()), false, 'the current template runs elsewhere');
 });
