@@ -101,14 +101,13 @@ export async function planDaemonSet(subject: PlanSubject): Promise<DaemonSetPlan
     ...summary,
     revision: current.hash,
     ...(previous === undefined || previous === current.hash ? {} : { previousRevision: previous }),
-    sentence: planSentence(summary),
+    sentence: kept === undefined ? planSentence(summary) : `${planSentence(summary)} ${kept}.`,
     reasons: countReasons(planned, [...new Set<string>([...ROLLOUT_REASON_CODES, ...REASON_CODES])]),
     assumptions: [
       pace.isMeasured
         ? `a Pod takes ${pace.startMs / 1000} s to become ready, like the present Pods`
         : `a Pod takes ${pace.startMs / 1000} s to become ready (assumed: no Pod was measured)`,
       ...strategy.assumptions,
-      ...(kept === undefined ? [] : [kept]),
     ],
     ...plannedVariants(subject.overlay.nodeReader, after, planned),
     hosts: planned,

@@ -231,8 +231,8 @@ describe('values of hosts in a rollout by waves', () => {
       const [planned] = plan.daemonSets;
       assert.equal(planned?.blockedBy, undefined);
       assert.match(
-        planned?.assumptions.at(-1) ?? '',
-        new RegExp(`^1 tainted host keeps its Pod: ${missing.source}`),
+        planned?.sentence ?? '',
+        new RegExp(`\\. 1 tainted host keeps its Pod: ${missing.source}`),
       );
       assert.match(planned?.hosts.find(({ node }) => node === 'n6')?.message ?? '', missing);
       await useNext(rolling, 'n6');
