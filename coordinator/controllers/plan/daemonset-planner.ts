@@ -156,7 +156,8 @@ function unresolvedText(hosts: readonly InitialHost[]): string | undefined {
 /** Describes hosts that keep an outdated Pod despite a taint. The rollout completes without them. */
 function keptText(hosts: readonly InitialHost[]): string | undefined {
   const kept = hosts.filter(
-    ({ shouldRun, isEligibleOnReturn, pods }) => !shouldRun && !isEligibleOnReturn && pods.length > 0,
+    ({ shouldRun, isEligibleOnReturn, pods }) =>
+      !shouldRun && !isEligibleOnReturn && pods.some(({ terminating }) => !terminating),
   );
   return lackingText(kept, ['tainted host keeps its Pod', 'tainted hosts keep their Pods']);
 }

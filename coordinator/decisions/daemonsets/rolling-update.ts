@@ -28,8 +28,8 @@ interface UpdateStateParts {
  * one old and one new Pod side by side (surge). `inProgress`: an action was ordered, and its result is not observed
  * yet. `handedOver`: the host replaces the Pod itself, and may do so at any time. `awaitingResync`: the store was
  * restored from a backup and the host has not reported since. `blocked`: the node has no Pod and gets none, because the
- * revision to which it is pinned does not run or cannot be rendered there. `unresolved`: the node keeps its old Pod or none, because a value
- * that the next Pod needs is missing; it uses no budget.
+ * revision to which it is pinned does not run or cannot be rendered there. `unresolved`: the node keeps its old Pod or
+ * none, because a value that the next Pod needs is missing; it uses no budget.
  */
 const UPDATE_STATES = {
   excess: {},
