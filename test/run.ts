@@ -105,11 +105,24 @@ async function runFiles(files: string[], concurrency: number, outcome: Outcome):
   for await (const chunk of stream.compose(new spec())) process.stdout.write(chunk);
 }
 
-/** Sorted by file name, so that the suites of a lane mix. */
-function runLane({ suites, files }: Lane, outcome: Outcome): Promise<void> {
+/** The tours share an address of the loopback device and a directory of the host, so that one runs at a time. */
+function isTour(file: string): boolean {
+  return relative(ROOT, file).startsWith('e2e/tour/');
+}
+
+/**
+ * Sorted by file name, so that the suites of a lane mix. A lane with tours runs these and a share of its other files one
+ * after another, next to the rest.
+ */
+async function runLane({ suites, files }: Lane, outcome: Outcome): Promise<void> {
   const all = suites.flatMap((suite) => testFiles(join(ROOT, suite), suite !== '.'));
   all.sort((a, b) => (basename(a) < basename(b) ? -1 : 1));
-  return runFiles(all, files, outcome);
+  const tours = all.filter(isTour);
+  if (tours.length === 0) return runFiles(all, files, outcome);
+  const others = all.filter((file) => !isTour(file));
+  const share = others.splice(0, Math.max(0, Math.ceil(all.length / files) - tours.length));
+  const rest = runFiles(others, Math.max(1, files - 1), outcome);
+  await Promise.all([runFiles([...tours, ...share], 1, outcome), rest]);
 }
 
 /** Resolves a name to a suite, or to a file path relative to the suites. Throws if there is neither. */

@@ -46,6 +46,7 @@ export class DaemonJobController {
     pods.onChange((change) => this.#podChanged(change));
     nodes.onChange((change) => this.#nodeChanged(change));
     daemonJobResults.onChange(({ previous, current }) => {
+      for (const result of [previous, current]) if (result) this.#runs.resultChanged(result);
       const job = this.#jobOf(current ?? previous);
       const nodeName = (current ?? previous)?.nodeName;
       // A stored result is news only if a user changed or deleted it.

@@ -1,12 +1,15 @@
 /** What the controller remembers of each DaemonJob: the tally of its hosts, and compiled rules of its spec. */
+import { isDeepStrictEqual } from 'node:util';
 import {
   type DaemonJob,
   type DaemonJobResult,
+  type DaemonJobStatus,
   daemonJobFinishedAs,
   runOf,
 } from '../../../shared/kube/daemonjobs/daemonjob-types.js';
 import { type Node, RESYNCED_IN_EPOCH } from '../../../shared/kube/nodes/node-types.js';
 import { isConditionTrue } from '../../../shared/kube/objects/conditions.js';
+import { controllerOf } from '../../../shared/kube/objects/meta.js';
 import { type Pod, targetNodeOf } from '../../../shared/kube/pods/pod-types.js';
 import type { RolloutPolicy } from '../../../shared/kube/rollouts/rollout-policy-types.js';
 import type { HostView } from '../../decisions/daemonjobs/daemonjob-host.js';
@@ -27,6 +30,7 @@ import {
   compilePlacement,
   type PlacementNode,
   type PlacementVerdict,
+  whenOnline,
 } from '../../decisions/placement/placement.js';
 import { BY_OWNER, PODS_BY_TARGET_NODE } from '../../informers/informer.js';
 import { CreateGate } from '../daemonsets/create-gate.js';
@@ -62,6 +66,8 @@ export interface JobRun {
 export class DaemonJobRuns {
   readonly #deps: DaemonJobDeps;
   readonly #runs = new Map<string, JobRun>();
+  /** For each settled job the status that counts its results. */
+  readonly #settled = new Map<string, DaemonJobStatus>();
   readonly #wake: (key: string) => void;
   readonly #backoffs: DaemonJobBackoffs;
 
@@ -72,20 +78,35 @@ export class DaemonJobRuns {
     this.#backoffs = new DaemonJobBackoffs(deps.clock);
   }
 
-  /** True for a finished job whose results are counted, and which has not changed since the start. It needs no tally. */
+  /**
+   * True for a finished job whose results are counted, and which has not changed since the start. It needs no tally. The
+   * results are counted once for a status, not for every event of the job.
+   */
   isSettled(job: DaemonJob): boolean {
     const { uid = '', generation } = job.metadata;
-    const { daemonJobResults } = this.#deps.informers;
-    return (
-      daemonJobFinishedAs(job) !== undefined &&
-      job.spec.ttlSecondsAfterFinished === undefined &&
-      job.status?.observedGeneration === generation &&
-      !this.#runs.has(uid) &&
-      countsResults(
-        job.status ?? {},
-        daemonJobResults.indexed(BY_OWNER, uid).filter((result) => isOwnedBy(result, job)),
-      )
+    const { status } = job;
+    if (
+      !status ||
+      daemonJobFinishedAs(job) === undefined ||
+      job.spec.ttlSecondsAfterFinished !== undefined ||
+      status.observedGeneration !== generation ||
+      this.#runs.has(uid)
+    )
+      return false;
+    const counted = this.#settled.get(uid);
+    if (counted && isDeepStrictEqual(counted, status)) return true;
+    const results = this.#deps.informers.daemonJobResults.indexed(BY_OWNER, uid);
+    const isSettled = countsResults(
+      status,
+      results.filter((result) => isOwnedBy(result, job)),
     );
+    if (isSettled) this.#settled.set(uid, status);
+    return isSettled;
+  }
+
+  /** Counts the results of the owner again when its job is next reconciled. */
+  resultChanged(result: DaemonJobResult): void {
+    this.#settled.delete(controllerOf(result.metadata)?.uid ?? '');
   }
 
   /** The next reconcile starts the run again from stored objects. */
@@ -96,6 +117,7 @@ export class DaemonJobRuns {
   /** For a job that is deleted. */
   remove(uid: string): void {
     this.#runs.delete(uid);
+    this.#settled.delete(uid);
     this.#backoffs.forget(uid);
   }
 
@@ -252,20 +274,4 @@ function aheadOfWindow(
   now: number,
 ): HostStart | undefined {
   return windowsOf && withWindows(start, windowsOf(labels, now));
-}
-
-/** Taints that a node has only while it is offline or not ready. */
-const TEMPORARY: ReadonlySet<string> = new Set([
-  'node.kubernetes.io/not-ready',
-  'node.kubernetes.io/unreachable',
-]);
-
-/** Returns the node as it will be when it returns. Otherwise offline hosts would not count, and would be forgotten. */
-export function whenOnline(node: Node): PlacementNode {
-  const { taints } = node.spec ?? {};
-  if (!taints?.some(({ key }) => TEMPORARY.has(key))) return node;
-  return {
-    metadata: node.metadata,
-    spec: { ...node.spec, taints: taints.filter(({ key }) => !TEMPORARY.has(key)) },
-  };
 }

@@ -89,12 +89,17 @@ export class DaemonSetNodeReconciler {
     };
   }
 
-  /** Records one Event for each new message. A current Pod runs on, but would not be replaced if it were lost. */
+  /**
+   * Records one Event for each new message. A current Pod runs on, but would not be replaced if it were lost. A node that
+   * is not eligible keeps an outdated Pod only because of the message.
+   */
   #recordRefusedValues(daemonSet: DaemonSet, { refusedValues }: DaemonSetTally, node: DaemonNode): void {
-    const { createRefusal, updateRefusal, name, pods } = node;
-    const isCurrent = pods.some(({ updated, terminating }) => updated && !terminating);
+    const { createRefusal, updateRefusal, name, pods, shouldRun } = node;
+    const live = pods.filter(({ terminating }) => !terminating);
+    const isCurrent = live.some(({ updated }) => updated);
     const refusal = updateRefusal ?? (isCurrent ? undefined : createRefusal);
-    const message = node.shouldRun ? refusal : undefined;
+    const kept = live.length > 0 ? updateRefusal : undefined;
+    const message = shouldRun ? refusal : kept;
     const isNews = message !== undefined && refusedValues.get(name) !== message;
     if (message === undefined) refusedValues.delete(name);
     else refusedValues.set(name, message);

@@ -15,6 +15,7 @@ import {
   compilePlacement,
   type PlacementNode,
   type PlacementVerdict,
+  whenOnline,
 } from '../../decisions/placement/placement.js';
 import { preemptorOf } from '../../decisions/placement/preemption.js';
 import {
@@ -161,11 +162,15 @@ export function observeNode(
   const createRefusal = pinnedTo
     ? currentOn(informers, pinnedTo, current, node).updateRefusal
     : updateRefusal;
+  const placement = placementOn(node, daemonSet, hasCurrent ? undefined : pinnedTo);
+  // Without this mark no event would wake the node when it is no longer pinned.
+  const isBlocked = placement.shouldRun && createRefusal !== undefined && updateRefusal === undefined;
   return {
     node: {
       name,
       exists: node !== undefined,
-      ...placementOn(node, daemonSet, hasCurrent ? undefined : pinnedTo),
+      ...placement,
+      ...(isBlocked && { isBlocked }),
       isAwaitingResync:
         restoredEpoch !== undefined && node?.metadata.annotations?.[RESYNCED_IN_EPOCH] !== restoredEpoch,
       ...(createRefusal !== undefined && { createRefusal }),
@@ -204,13 +209,15 @@ export function placementOn(
   node: Node | undefined,
   daemonSet: DaemonSet,
   pinnedTo: DaemonSet | undefined,
-): Pick<DaemonNode, 'shouldRun' | 'shouldContinueRunning' | 'isBlocked'> {
+): Pick<DaemonNode, 'shouldRun' | 'shouldContinueRunning' | 'isEligibleOnReturn' | 'isBlocked'> {
   if (!node) return { shouldRun: false, shouldContinueRunning: false };
   const { shouldRun, shouldContinueRunning } = placementVerdict(node, daemonSet);
   const held = pinnedTo && placementVerdict(node, pinnedTo);
+  const isEligibleOnReturn = !shouldRun && placementVerdict(whenOnline(node), daemonSet).shouldRun;
   return {
     shouldRun,
     shouldContinueRunning: shouldContinueRunning || held?.shouldContinueRunning === true,
+    ...(isEligibleOnReturn && { isEligibleOnReturn }),
     ...(shouldRun && held?.shouldRun === false && { isBlocked: true }),
   };
 }

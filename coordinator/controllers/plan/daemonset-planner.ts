@@ -86,6 +86,7 @@ export async function planDaemonSet(subject: PlanSubject): Promise<DaemonSetPlan
     },
   });
   const planned = plannedHosts(befores, hosts, { reasons, strategy, started });
+  const kept = keptText(befores);
   const previous = before && currentOf(before, informers).hash;
   const summary = summaryOf(subject, {
     befores,
@@ -100,7 +101,7 @@ export async function planDaemonSet(subject: PlanSubject): Promise<DaemonSetPlan
     ...summary,
     revision: current.hash,
     ...(previous === undefined || previous === current.hash ? {} : { previousRevision: previous }),
-    sentence: planSentence(summary),
+    sentence: kept === undefined ? planSentence(summary) : `${planSentence(summary)} ${kept}.`,
     reasons: countReasons(planned, [...new Set<string>([...ROLLOUT_REASON_CODES, ...REASON_CODES])]),
     assumptions: [
       pace.isMeasured
@@ -148,11 +149,26 @@ function summaryOf(
 
 /** Describes hosts whose Pod cannot be made: a value is missing, or objects contradict each other. */
 function unresolvedText(hosts: readonly InitialHost[]): string | undefined {
-  const unresolved = hosts.filter(({ shouldRun, updateRefusal }) => shouldRun && updateRefusal !== undefined);
+  const eligible = hosts.filter(({ shouldRun, isEligibleOnReturn }) => shouldRun || isEligibleOnReturn);
+  return lackingText(eligible, ['host gets no new Pod', 'hosts get no new Pod']);
+}
+
+/** Describes hosts that keep an outdated Pod despite a taint. The rollout completes without them. */
+function keptText(hosts: readonly InitialHost[]): string | undefined {
+  const kept = hosts.filter(
+    ({ shouldRun, isEligibleOnReturn, pods }) =>
+      !shouldRun && !isEligibleOnReturn && pods.some(({ terminating }) => !terminating),
+  );
+  return lackingText(kept, ['tainted host keeps its Pod', 'tainted hosts keep their Pods']);
+}
+
+function lackingText(
+  hosts: readonly InitialHost[],
+  [one, many]: readonly [one: string, many: string],
+): string | undefined {
+  const unresolved = hosts.filter(({ updateRefusal }) => updateRefusal !== undefined);
   const [first] = unresolved.sort((a, b) => (a.name < b.name ? -1 : 1));
-  if (!first) return undefined;
-  const lacking = countText(unresolved.length, 'host gets no new Pod', 'hosts get no new Pod');
-  return `${lacking}: ${first.updateRefusal}`;
+  return first && `${countText(unresolved.length, one, many)}: ${first.updateRefusal}`;
 }
 
 function isChanging(hosts: readonly PlannedHost[]): boolean {

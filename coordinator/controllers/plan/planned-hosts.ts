@@ -29,9 +29,13 @@ export function firstReason(
   if (!placement) return { code: 'NodeNotFound', because: 'there is no such Node' };
   if (!placement.shouldRun) {
     const stays = placement.shouldContinueRunning && had;
+    const next =
+      stays && host.updateRefusal !== undefined
+        ? `, and its next Pod cannot be made: ${host.updateRefusal}`
+        : '';
     return {
       code: stays ? 'KeptDespiteTaint' : PLACEMENT_REASON_CODES[placement.rule],
-      because: placement.reason,
+      because: `${placement.reason}${next}`,
     };
   }
   const isMoved = hostState.created > 0 || hostState.deleted > 0;
@@ -81,12 +85,15 @@ export function plannedHosts(
       const hostState = hosts.hostState(host.name) ?? { pods: [], created: 0, deleted: 0 };
       const action = actionOf(host, hostState, host.shouldRun);
       const wave = strategy.waveOf(host.name);
+      const { code, because }: FirstReason = refusalReason(hostState) ??
+        reasons.get(host.name) ?? { code: 'Updated' };
       const isForeseen =
         action !== 'wait' && hostState.firstAt !== undefined && hostState.lastAt !== undefined;
       return {
         node: host.name,
         action,
-        ...(refusalReason(hostState) ?? reasons.get(host.name) ?? { code: 'Updated' }),
+        code,
+        ...(because === undefined ? {} : { message: because }),
         ...(wave === undefined || !host.shouldRun ? {} : { wave }),
         ...(isForeseen
           ? { startSeconds: seconds(hostState.firstAt ?? 0), endSeconds: seconds(hostState.lastAt ?? 0) }

@@ -24,10 +24,9 @@ import { resultName } from '../../decisions/daemonjobs/daemonjob-names.js';
 import { attemptOf, isOwnedBy } from '../../decisions/daemonjobs/daemonjob-pod.js';
 import { outcomeOf } from '../../decisions/daemonjobs/daemonjob-result.js';
 import { startWaitOf } from '../../decisions/daemonjobs/host-start.js';
-import { compilePlacement } from '../../decisions/placement/placement.js';
+import { compilePlacement, whenOnline } from '../../decisions/placement/placement.js';
 import { BY_OWNER, type Informers, PODS_BY_TARGET_NODE } from '../../informers/informer.js';
 import { daemonJobKind } from '../../kinds/index.js';
-import { whenOnline } from '../daemonjobs/daemonjob-runs.js';
 
 /** Names in a preview. */
 const MOST_NAMES = 20;

@@ -77,7 +77,9 @@ export interface DaemonNode {
   exists: boolean;
   shouldRun: boolean;
   shouldContinueRunning: boolean;
-  /** The node is pinned to a revision that does not run there, so no Pod is created. */
+  /** Only taints of an offline or unready node keep it from running a Pod. */
+  isEligibleOnReturn?: boolean;
+  /** The node is pinned to a revision that does not run or cannot be rendered there, so no Pod is created. */
   isBlocked?: boolean;
   /** Why the node's next Pod cannot be rendered: a value is missing, contradictory or unusable. No Pod is created. */
   createRefusal?: string;

@@ -23,7 +23,7 @@ export interface StatusShare {
 /** The tally's record of a node. */
 export interface NodeRecord {
   share: StatusShare;
-  /** Absent for a node that is not eligible and has no Pod. */
+  /** Absent for a node that takes no part in the update (`nodeUpdateStatus`). */
   updateStatus?: NodeUpdateStatus;
   /** Revisions of all Pods on the node, ended ones included. The revision history must keep these. */
   hashes: readonly string[];

@@ -28,8 +28,8 @@ interface UpdateStateParts {
  * one old and one new Pod side by side (surge). `inProgress`: an action was ordered, and its result is not observed
  * yet. `handedOver`: the host replaces the Pod itself, and may do so at any time. `awaitingResync`: the store was
  * restored from a backup and the host has not reported since. `blocked`: the node has no Pod and gets none, because the
- * revision to which it is pinned does not run there. `unresolved`: the node keeps its old Pod or none, because a value
- * that the next Pod needs is missing; it uses no budget.
+ * revision to which it is pinned does not run or cannot be rendered there. `unresolved`: the node keeps its old Pod or
+ * none, because a value that the next Pod needs is missing; it uses no budget.
  */
 const UPDATE_STATES = {
   excess: {},
@@ -87,6 +87,8 @@ export interface Replacements {
 /**
  * Returns undefined for a node that takes no part in the update: it is not eligible and has no Pod, or its Pod may stay
  * there and lacks a value. A Pod that is deleted because of a missing value could not be created again on a tainted node.
+ * An offline node stays in the update. Otherwise a wave of offline nodes would be empty, and the next wave would open
+ * although no node had tested the revision.
  */
 export function nodeUpdateStatus(
   node: DaemonNode,
@@ -104,7 +106,7 @@ export function nodeUpdateStatus(
     pod !== undefined && !pod.confirming && isAvailable(pod, minReadySeconds, now);
   const covered = available(oldPod ?? newPod);
   if (node.updateRefusal !== undefined && !newPod && !mayStartOf(oldPod, now))
-    return node.shouldRun ? { state: 'unresolved', covered } : undefined;
+    return node.shouldRun || node.isEligibleOnReturn ? { state: 'unresolved', covered } : undefined;
   if (!oldPod) {
     if (!newPod) return { state: node.isBlocked ? 'blocked' : 'empty', covered };
     // The template was changed back after the handover was requested. Until it is withdrawn, the host may start it.

@@ -21,6 +21,19 @@ export type PlacementSpec = Pick<
   'nodeName' | 'nodeSelector' | 'affinity' | 'tolerations' | 'hostNetwork'
 >;
 
+/** Taints that a node has only while it is offline or not ready. */
+const TEMPORARY: ReadonlySet<string> = new Set([
+  'node.kubernetes.io/not-ready',
+  'node.kubernetes.io/unreachable',
+]);
+
+/** Returns the node as it will be when it returns. Otherwise offline hosts would not count, and would be forgotten. */
+export function whenOnline<T extends PlacementNode>(node: T): T {
+  const { taints } = node.spec ?? {};
+  if (!taints?.some(({ key }) => TEMPORARY.has(key))) return node;
+  return { ...node, spec: { ...node.spec, taints: taints.filter(({ key }) => !TEMPORARY.has(key)) } };
+}
+
 /** Taint effects that reject new Pods, and the effect that evicts running ones. */
 const REPELLING = ['NoSchedule', 'NoExecute'] as const;
 const EVICTING = ['NoExecute'] as const;

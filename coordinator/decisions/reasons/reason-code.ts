@@ -15,7 +15,7 @@ import {
 import { type CurrentRevision, comparePods, type DaemonPod, toDaemonPod } from '../daemonsets/daemon-node.js';
 import { isRollingUpdate } from '../daemonsets/update-strategy.js';
 import { contactOf, disconnectedSince, lostSince } from '../nodes/node-contact.js';
-import { type Placement, type PlacementRule, placementOf } from '../placement/placement.js';
+import { type Placement, type PlacementRule, placementOf, whenOnline } from '../placement/placement.js';
 import { isEndingByPreemption } from '../placement/preemption.js';
 import { type FailureCause, podProgress } from './pod-progress.js';
 
@@ -105,12 +105,6 @@ export const PLACEMENT_REASON_CODES: Readonly<Record<PlacementRule, ReasonCode>>
   Taints: 'UntoleratedTaint',
 };
 
-/** Set on an offline node and removed when it reconnects. The code NodeOffline explains more than these taints. */
-const OFFLINE_TAINTS: ReadonlySet<string> = new Set([
-  'node.kubernetes.io/unreachable',
-  'node.kubernetes.io/not-ready',
-]);
-
 interface Held {
   pod: Pod;
   view: DaemonPod;
@@ -127,9 +121,10 @@ export function reasonFor(input: ReasonInput): Reason {
   const first = firstPod(input);
   if (!node) return { code: 'NodeNotFound', ...nameOf(first), because: 'there is no such Node' };
   const offline = contactOf(node) !== 'here';
-  const placement = placementOf(offline ? withoutOfflineTaints(node) : node, daemonSet.spec.template.spec);
-  if (!placement.shouldRun) return objectionReason(placement, first, input.rollout);
-  if (offline) return offlineReason(node, first, input.rollout);
+  // The code NodeOffline explains more than the taints of an offline node.
+  const placement = placementOf(offline ? whenOnline(node) : node, daemonSet.spec.template.spec);
+  if (!placement.shouldRun) return objectionReason(placement, first, input);
+  if (offline) return offlineReason(node, first, input);
   if (!first) return dueReason(input);
   return podReason(input, first);
 }
@@ -149,15 +144,10 @@ function nameOf(held: Held | undefined): { pod?: string } {
   return held ? { pod: held.view.name } : {};
 }
 
-function withoutOfflineTaints(node: Node): Node {
-  const taints = (node.spec?.taints ?? []).filter(({ key }) => !OFFLINE_TAINTS.has(key));
-  return { ...node, spec: { ...node.spec, taints } };
-}
-
 function objectionReason(
   { shouldContinueRunning, rule, reason }: Extract<Placement, { shouldRun: false }>,
   first: Held | undefined,
-  rollout: NodeRolloutStatus | undefined,
+  { rollout, refusedValues }: ReasonInput,
 ): Reason {
   const isLive = first !== undefined && !first.view.terminating;
   const stays = shouldContinueRunning && isLive;
@@ -168,8 +158,14 @@ function objectionReason(
   return {
     code: stays ? 'KeptDespiteTaint' : PLACEMENT_REASON_CODES[rule],
     ...nameOf(first),
-    because: reason,
+    because: stays ? `${reason}${keptText(first, refusedValues)}` : reason,
   };
+}
+
+/** Returns why the node keeps an outdated Pod: without the missing value, an operator would look only at the node. */
+function keptText(held: Held | undefined, refusedValues: string | undefined): string {
+  if (refusedValues === undefined || !held || held.view.updated || held.view.terminating) return '';
+  return `, and its next Pod cannot be made: ${refusedValues}`;
 }
 
 /** For a node that should have a Pod, but has none. */
@@ -181,11 +177,15 @@ function dueReason({ rollout, refusal, refusedValues }: ReasonInput): Reason {
   return { code: 'Creating', because: 'the node is eligible and its Pod is due' };
 }
 
-function offlineReason(node: Node, first: Held | undefined, rollout: NodeRolloutStatus | undefined): Reason {
+function offlineReason(node: Node, first: Held | undefined, { rollout, refusedValues }: ReasonInput): Reason {
   const since = disconnectedSince(node) ?? lostSince(node);
   const last = since === undefined ? '' : ` since ${toTimestamp(since)}`;
   const code = rollout?.code === 'DeferredOffline' ? rollout.code : 'NodeOffline';
-  return { code, ...nameOf(first), because: `its agent is not connected${last}` };
+  return {
+    code,
+    ...nameOf(first),
+    because: `its agent is not connected${last}${keptText(first, refusedValues)}`,
+  };
 }
 
 export function refusalText({ message, count, firstAt, lastAt }: CreateRefusal): string {

@@ -134,14 +134,15 @@ describe('three members with TLS', () => {
     },
   );
 
-  faultTest('a member that hangs costs at most two seconds', async () => {
+  faultTest('a member that hangs costs an attempt, and no append is rejected', async () => {
     const member = (etcd.leader() + 1) % 3;
     const writer = await underLoad(member, async (load) => {
       etcd.signal(member, 'SIGSTOP');
       await load.progress();
     });
     etcd.signal(member, 'SIGCONT');
-    assert.ok(writer.longestMs > 1_000 && writer.longestMs < 2_500, `${writer.longestMs} ms`);
+    // The time has no upper bound here: an append that no member answers in time is rejected.
+    assert.ok(writer.longestMs > 1_000, `${writer.longestMs} ms`);
     await whole();
   });
 

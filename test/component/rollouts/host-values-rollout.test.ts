@@ -1,9 +1,14 @@
 /** Changed host values go through the waves of a RolloutPolicy like a changed template. */
 import assert from 'node:assert/strict';
 import { describe } from 'node:test';
+import { ManifestPlanner } from '../../../coordinator/controllers/plan/manifest-planner.js';
+import { DaemonSetExplainer } from '../../../coordinator/controllers/views/daemonset-explainer.js';
+import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
 import { renderedValues } from '../../../shared/kube/host-values/rendered-values.js';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
+import { READS_ALL } from '../../harness/api/access-fixture.js';
 import { until } from '../../harness/basics/wait-until.js';
+import type { DaemonFleet } from '../../harness/controllers/daemon-fleet.js';
 import {
   podUids,
   putValues,
@@ -14,6 +19,7 @@ import {
 import {
   isNew,
   NODES,
+  REF,
   type RolloutFixture,
   SOAK_MS,
   withPolicy,
@@ -21,6 +27,41 @@ import {
 
 const STORE = "hostValues['store']";
 const WAVES = [{ name: 'canary', nodes: 1, soakSeconds: SOAK_MS / 1000 }];
+
+const NEXT = "hostValues['next']";
+const LAB = { name: 'lab', nodeSelector: { matchLabels: { lab: 'yes' } } };
+/** n0 is the lab. */
+const LABELS = {
+  labels: (_: string, index: number): Record<string, string> => (index === 0 ? { lab: 'yes' } : {}),
+};
+
+/** Values of `next` for all hosts but one. */
+const nextValues = (without: string) => ({
+  hosts: Object.fromEntries(NODES.filter((name) => name !== without).map((name) => [name, { next: 'a' }])),
+});
+
+const useNextIn = (daemonSet: DaemonSet) => {
+  withVariables(valueVariable('NEXT', NEXT))(daemonSet);
+  const [container] = daemonSet.spec.template.spec.containers;
+  if (container) container.image = 'app:2';
+};
+
+/** Rolls out a template that needs `next`, which one host lacks. */
+async function useNext({ fleet }: RolloutFixture, without = 'n0'): Promise<void> {
+  await putValues(fleet, 'next', nextValues(without));
+  await fleet.change('web', useNextIn);
+  await fleet.settle();
+}
+
+/** Returns the manifest of that template. */
+function manifestWithNext(fleet: DaemonFleet): DaemonSet {
+  const manifest = structuredClone(fleet.informers.daemonSets.get(REF)) as DaemonSet;
+  useNextIn(manifest);
+  return manifest;
+}
+
+const sentenceOn = ({ fleet }: RolloutFixture, node: string) =>
+  new DaemonSetExplainer(fleet).explainNode(REF, node).sentence;
 
 /** Rolls out a template that uses `store`, with one value for all hosts. */
 async function begin(rolling: RolloutFixture): Promise<void> {
@@ -150,5 +191,60 @@ describe('values of hosts in a rollout by waves', () => {
       await until(() => rolling.status?.phase === 'Completed' || rolling.status?.message);
       assert.deepEqual(podUids(fleet), before);
     },
+  );
+
+  withPolicy(
+    'a canary host that is lost and lacks a value holds its wave, and is updated when it returns with the value',
+    { waves: [LAB] },
+    async (rolling) => {
+      const { fleet } = rolling;
+      await begin(rolling);
+      await rolling.contact('n0', 'Unknown', 'False');
+      await fleet.taint('n0', [{ key: 'node.kubernetes.io/unreachable', effect: 'NoSchedule' }]);
+      await useNext(rolling);
+      await until(() => rolling.status?.phase === 'AwaitingHosts' || rolling.status?.message);
+      assert.deepEqual(rolling.status?.codes, { WaitingForWave: 9, DeferredOffline: 1 });
+      assert.match(sentenceOn(rolling, 'n0'), /not connected.*node n0 has no value for hostValues\['next'\]/);
+      await putValues(fleet, 'next', { values: { next: 'b' } });
+      await rolling.advance(10 * SOAK_MS);
+      assert.equal(rolling.newPods().length, 0, 'the next wave stays closed');
+      await fleet.taint('n0', []);
+      await rolling.contact('n0', 'True', 'True');
+      await rolling.expectStatus('Completed', 'rest', 10);
+    },
+    LABELS,
+  );
+
+  withPolicy(
+    'a host with a taint that lacks a value keeps its Pod, and Events, why and a plan name the value',
+    { waves: [LAB] },
+    async (rolling) => {
+      const { fleet } = rolling;
+      await begin(rolling);
+      await fleet.taint('n6', [{ key: 'gpu', effect: 'NoSchedule' }]);
+      await putValues(fleet, 'next', nextValues('n6'));
+      const missing = /node n6 has no value for hostValues\['next'\]/;
+      const plan = await new ManifestPlanner(fleet).planManifests(
+        { manifests: [manifestWithNext(fleet)] },
+        READS_ALL,
+      );
+      const [planned] = plan.daemonSets;
+      assert.equal(planned?.blockedBy, undefined);
+      assert.match(
+        planned?.sentence ?? '',
+        new RegExp(`\\. 1 tainted host keeps its Pod: ${missing.source}`),
+      );
+      assert.match(planned?.hosts.find(({ node }) => node === 'n6')?.message ?? '', missing);
+      await useNext(rolling, 'n6');
+      await rolling.expectStatus('Completed', 'rest', 9);
+      assert.ok(rolling.podOn('n6'));
+      assert.deepEqual(rolling.status?.codes, { Updated: 9, NotEligible: 1 });
+      assert.ok(
+        fleet.events.some((text) => missing.test(text)),
+        fleet.events.join('\n'),
+      );
+      assert.match(sentenceOn(rolling, 'n6'), missing);
+    },
+    LABELS,
   );
 });

@@ -2,11 +2,8 @@
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { isServedBy } from '../../../agent/dns/serving/host-network.js';
-import { CLUSTER_DNS_ADDRESS } from '../../../shared/kube/services/cluster-dns.js';
 import { leaveOut } from '../../harness/basics/skip-reason.js';
 import { temporaryDirectory } from '../../harness/basics/temporary-directory.js';
 import { untilPasses } from '../../harness/basics/wait-until.js';
@@ -129,10 +126,6 @@ describe('up and down on Docker', { concurrency: 1 }, () => {
         left.map(({ id, state }) => [id, state]).sort(),
         foreign.map((id) => [id, 'running']).sort(),
       );
-      // An address that another program uses stays.
-      const addresses = (networkInterfaces().lo ?? []).map(({ address }) => address);
-      const isKept = addresses.includes(CLUSTER_DNS_ADDRESS);
-      assert.equal(isKept, isKept && isServedBy(readFileSync('/proc/net/udp', 'utf8')));
     },
   );
 

@@ -91,4 +91,30 @@ describe('faults with values of hosts that the simulation found', () => {
       }),
     ),
   );
+
+  test(
+    'a host gets a Pod of the next template if the one before had no value there',
+    withWitness(
+      [/Rollout beta changed: status \(RolledBack/, /mend an image/, /Pod \S+ created on host-2/],
+      () =>
+        outcomesNear({
+          ...{ seed: 'values-32000166', nodes: 2, speed: 0 },
+          steps: [
+            after(0.1, daemonSet('app:crash', { name: 'beta', graceSeconds: 10 })),
+            after(0.1, setStore('defaults', { priority: -1, value: 'v0' })),
+            after(0.1, { kind: 'use values', name: 'beta', uses: ['store'] }),
+            after(2.057, { kind: 'label node', node: 'host-2', zone: 'a' }),
+            after(0.01, {
+              kind: 'set policy',
+              policy: {
+                ...{ soakSeconds: 10, approval: 'Automatic', maxFailed: 1 },
+                ...{ deadlineSeconds: 120, action: 'RollBack' },
+              },
+            }),
+            after(0.759, setStore('defaults', { priority: -1, key: 'spare', value: 'v2' })),
+            after(0.224, { kind: 'use values', name: 'beta', uses: ['zone'] }),
+          ],
+        }),
+    ),
+  );
 });

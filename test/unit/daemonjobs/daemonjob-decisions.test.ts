@@ -142,6 +142,11 @@ const HOSTS: [what: string, view: Partial<HostView>, state: string, stored?: str
     'Failed',
     'Failed 1/0',
   ],
+  [
+    'is not eligible any more, and failed in the last run',
+    { run: 2, isEligible: false, result: outcome({ phase: 'Failed' }) },
+    'NotEligible',
+  ],
   ['waits for a lost label', { isEligible: false, pods: [unboundPod(0)] }, 'Active', undefined, 1],
   ['waits for room', { pods: [unboundPod(0)] }, 'Active'],
   ['waits for room before its deadline', { pods: [unboundPod(0)], ...startUntil(NOW + 1) }, 'Active'],

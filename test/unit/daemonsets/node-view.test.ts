@@ -6,7 +6,7 @@ import {
   observeNode,
 } from '../../../coordinator/controllers/daemonsets/daemonset-node-view.js';
 import { type DaemonSet, REVISION_HASH_LABEL } from '../../../shared/kube/daemonsets/daemonset-types.js';
-import type { Node } from '../../../shared/kube/nodes/node-types.js';
+import type { Node, Taint } from '../../../shared/kube/nodes/node-types.js';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 
 const LABELS = { app: 'web' };
@@ -29,8 +29,11 @@ function daemonSet(zone?: string): DaemonSet {
 }
 
 /** A node without a zone and with one Pod of this revision. */
-function reader(hash: string, leaving = {}): NodeReader {
-  const node = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'n1', uid: 'n1' }, spec: {} } as Node;
+function reader(hash: string, leaving = {}, taints: Taint[] = []): NodeReader {
+  const node = {
+    ...{ apiVersion: 'v1', kind: 'Node', metadata: { name: 'n1', uid: 'n1' } },
+    spec: { taints },
+  } as Node;
   const pod = {
     metadata: {
       ...{
@@ -69,16 +72,44 @@ test('a node keeps no Pod of the current revision that may not run there: once a
   assert.equal(mayStay(reader('new', { deletionTimestamp: '2026-01-01T00:00:00Z' }), daemonSet()), true);
 });
 
+/** Returns the DaemonSet with a value that no host has. */
+function withValue(zone?: string): DaemonSet {
+  const { spec, ...others } = daemonSet(zone);
+  const env = [{ name: 'STORE', valueFrom: { fieldRef: { fieldPath: "hostValues['store']" } } }];
+  const containers = [{ name: 'app', image: 'app:1', env }];
+  const template = { ...spec.template, spec: { ...spec.template.spec, containers } };
+  return { ...others, spec: { ...spec, template } };
+}
+
 test('a Pod that the current template removes from its node does not wait for a value', () => {
-  const withValue = (zone?: string): DaemonSet => {
-    const { spec, ...others } = daemonSet(zone);
-    const env = [{ name: 'STORE', valueFrom: { fieldRef: { fieldPath: "hostValues['store']" } } }];
-    const containers = [{ name: 'app', image: 'app:1', env }];
-    const template = { ...spec.template, spec: { ...spec.template.spec, containers } };
-    return { ...others, spec: { ...spec, template } };
-  };
   const refusalOf = (zone?: string) =>
     observeNode(reader('old'), withValue(zone), CURRENT, 'n1', { pinnedTo: daemonSet() }).node.updateRefusal;
   assert.match(refusalOf() ?? '', /no value for hostValues\['store'\]/);
   assert.equal(refusalOf('a'), undefined);
+});
+
+test('a node is eligible on its return if only its outage keeps Pods away', () => {
+  const outage: Taint[] = ['unreachable', 'not-ready'].map((name) => ({
+    ...{ key: `node.kubernetes.io/${name}`, effect: 'NoSchedule' },
+  }));
+  const other: Taint = { key: 'gpu', effect: 'NoSchedule' };
+  const observed = (taints: Taint[], zone?: string) => {
+    const { node } = observeNode(reader('old', {}, taints), daemonSet(zone), CURRENT, 'n1');
+    return [node.shouldRun, node.isEligibleOnReturn === true];
+  };
+  assert.deepEqual(observed([]), [true, false]);
+  for (const taint of outage) assert.deepEqual(observed([taint]), [false, true], taint.key);
+  assert.deepEqual(observed([...outage, other]), [false, false]);
+  assert.deepEqual(observed([other]), [false, false]);
+  assert.deepEqual(observed(outage, 'a'), [false, false]);
+});
+
+test('a node is blocked while a Pod of its pinned revision alone cannot be rendered', () => {
+  const isBlocked = (current: DaemonSet, pinnedTo?: DaemonSet) =>
+    observeNode(reader('old'), current, CURRENT, 'n1', { pinnedTo }).node.isBlocked === true;
+  assert.equal(isBlocked(daemonSet(), withValue()), true);
+  assert.equal(isBlocked(withValue(), withValue()), false, 'the next Pod lacks the value too');
+  assert.equal(isBlocked(withValue()), false);
+  assert.equal(isBlocked(daemonSet(), daemonSet()), false);
+  assert.equal(isBlocked(daemonSet('a'), withValue()), false, 'the current template runs elsewhere');
 });

@@ -78,7 +78,7 @@ test('a Pod whose host has not reconnected since a restore is not replaced, and 
   assert.deepEqual(replaced([2], { maxUnavailable: 1 }), ['p1']);
 });
 
-test('a node that lacks a value keeps its Pod, and a tainted one takes no part in the update', () => {
+test('a node that lacks a value keeps its Pod; a tainted one takes no part in the update, but an offline one does', () => {
   const windows = [{ from: 0, until: 2_000 }];
   const handover = { forced: false, windows, lastWindowEndsAt: 2_000 };
   const stateOf = (over: Partial<DaemonNode>, pod = {}) =>
@@ -88,8 +88,11 @@ test('a node that lacks a value keeps its Pod, and a tainted one takes no part i
     [stateOf({ updateRefusal }), 'unresolved'],
     [stateOf({ shouldRun: false, updateRefusal }), undefined],
     [stateOf({ shouldRun: false, updateRefusal }, { ready: false }), undefined],
+    [stateOf({ shouldRun: false, isEligibleOnReturn: true, updateRefusal }), 'unresolved'],
+    [stateOf({ shouldRun: false, isEligibleOnReturn: true, updateRefusal }, { handover }), 'handedOver'],
     [stateOf({ shouldRun: false, updateRefusal }, { handover }), 'handedOver'],
     [stateOf({ shouldRun: false }), 'retiringAvailable'],
+    [stateOf({ shouldRun: false, isEligibleOnReturn: true }), 'retiringAvailable'],
   ];
   for (const [actual, expected] of cases) assert.equal(actual, expected);
 });

@@ -326,6 +326,18 @@ const CASES: [rule: string, over: Partial<ReasonInput>, code: string, because: R
     'KeptDespiteTaint',
     /untolerated taint gpu:NoSchedule/,
   ],
+  [
+    'tainted while its outdated Pod runs, and a value is missing',
+    { node: tainted('gpu'), pods: [pod(OLD)], refusedValues: 'node n1 has no value for x' },
+    'KeptDespiteTaint',
+    /^untolerated taint gpu:NoSchedule, and its next Pod cannot be made: node n1 has no value for x$/,
+  ],
+  [
+    'disconnected while its outdated Pod runs, and a value is missing',
+    { node: node({}, false), pods: [pod(OLD)], refusedValues: 'node n1 has no value for x' },
+    'NodeOffline',
+    /not connected since 2026-01-01T12:00:00Z, and its next Pod cannot be made: node n1 has no value for x$/,
+  ],
   ['tainted, no Pod', { node: tainted('gpu'), pods: [] }, 'UntoleratedTaint', /gpu:NoSchedule/],
   [
     'tainted, Pod terminating',
