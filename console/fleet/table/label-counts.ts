@@ -1,5 +1,6 @@
 /** Labels that distinguish hosts, counted incrementally. */
 import type { Host } from '../../../shared/kube/fleet/host-types.js';
+import { canNameSites } from '../../../shared/kube/fleet/site-labels.js';
 import { diffHosts } from '../host-list-diff.js';
 
 /** Caches the last fleet. The result only depends on the argument. */
@@ -16,7 +17,7 @@ export class LabelCounts {
     for (const host of added) this.#count(host, 1);
     this.#hosts = hosts;
     const keys = [...this.#values]
-      .filter(([, { size }]) => size > 1 && size < Math.max(hosts.length, 2))
+      .filter(([, { size }]) => canNameSites(size, hosts.length))
       .map(([key]) => key)
       .sort();
     if (keys.join() !== this.#keys.join()) this.#keys = keys;
