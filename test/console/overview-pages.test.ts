@@ -24,7 +24,8 @@ function suite(): void {
   before(async () => {
     fleet = fixture.fleet;
     for (let index = 1; index <= NODES; index += 1) {
-      const labels = { site: index > 5 ? 'rostock' : 'kiel' };
+      // The label of one host each names no site, although the hosts of one region have several values of it.
+      const labels = { region: index > 5 ? 'rostock' : 'kiel', store: `store-${index}` };
       await fleet.api.request('PATCH', `/api/v1/nodes/node-${index}`, { metadata: { labels } }, MERGE);
     }
     await fleet.api.request('POST', POLICIES, {
