@@ -130,7 +130,7 @@ export const CHINESE: Catalogue = {
   'Host not found': '找不到主机',
   'Pod cannot be created': '无法创建 Pod',
   'Failed, tried again after a pause': '失败，稍后重试',
-  'Does not fit on the host': '不适合该主机',
+  'Does not fit on the host': '无法调度到该主机',
   'Not enough room for the new Pod': '新 Pod 的资源不足',
   'Waiting for less important Pods to stop': '等待优先级较低的 Pod 停止',
   'Stopped for a more important Pod': '已为优先级更高的 Pod 停止',
