@@ -11,10 +11,9 @@ const NO_SUMS: AvailabilitySums = { day: NOTHING, week: NOTHING };
 
 export class FleetSums {
   readonly #by: string | undefined;
-  #hosts = 0;
   #all = NO_SUMS;
   readonly #groups = new Map<string | undefined, AvailabilitySums & { hosts: number }>();
-  readonly #values = new Map<string, Set<string>>();
+  readonly #labels = new Map<string, { values: Set<string>; hosts: number }>();
 
   /** `by`: a label whose values divide the hosts into groups. */
   constructor(by: string | undefined) {
@@ -23,12 +22,12 @@ export class FleetSums {
 
   /** `sums`: undefined for a Node that has never reported. It counts as a host of its site all the same. */
   add(labels: Readonly<Record<string, string>> = {}, sums: AvailabilitySums = NO_SUMS): void {
-    this.#hosts += 1;
     this.#all = plus(this.#all, sums);
     for (const [key, value] of Object.entries(labels)) {
-      const values = this.#values.get(key);
-      if (values) values.add(value);
-      else this.#values.set(key, new Set([value]));
+      const label = this.#labels.get(key) ?? { values: new Set(), hosts: 0 };
+      this.#labels.set(key, label);
+      label.values.add(value);
+      label.hosts += 1;
     }
     if (this.#by === undefined) return;
     const value = ownValue(labels, this.#by);
@@ -37,7 +36,7 @@ export class FleetSums {
   }
 
   result(): FleetShares {
-    const labels = [...this.#values].filter(([, { size }]) => canNameSites(size, this.#hosts));
+    const labels = [...this.#labels].filter(([, { values, hosts }]) => canNameSites(values.size, hosts));
     return {
       ...this.#all,
       labels: labels.map(([key]) => key).sort(),

@@ -85,8 +85,8 @@ withControlPlane(
       await joinNode(plane, name, { labels: { store: name, region, country: 'de' } });
       await setReady(plane, name, 'True');
     }
-    const labels = { store: 'd', region: 'south', 'kubernetes.io/hostname': 'd' };
-    // A Node that has never reported.
+    // A Node that has never reported, and lacks the label that each other host has of its own.
+    const labels = { region: 'south' };
     await plane.registry.create(nodeKind, undefined, { metadata: { name: 'd', labels } });
     await plane.settle();
     const hosts = async () => (await recorder.fleet('region')).groups.map((each) => [each.value, each.hosts]);
