@@ -1,6 +1,7 @@
 /** Requests to the coordinator's API, authenticated by the session cookie. Errors carry the API's `Status`. */
 import type { Status, StatusCause } from '../../shared/kube/objects/api-status.js';
 import { permissionText } from './permission-text.js';
+import { isTransientCode } from './transient-code.js';
 
 /** An error from the API, or a network failure (`code` 0). */
 export class ApiCallError extends Error {
@@ -82,7 +83,7 @@ export async function callApi<T>(path: string, options: Call = {}): Promise<T> {
  * before the whole answer had arrived.
  */
 export function isTransient(error: unknown): boolean {
-  return !(error instanceof ApiCallError) || error.code === 0 || error.code === 429 || error.code >= 500;
+  return !(error instanceof ApiCallError) || isTransientCode(error.code);
 }
 
 const MAX_WAIT_MS = 10_000;

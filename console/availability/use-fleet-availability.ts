@@ -3,6 +3,7 @@ import { useCallback, useMemo, useState } from 'react';
 import type { AvailabilitySums, FleetAvailability } from '../../shared/kube/fleet/availability-types.js';
 import { useInterval } from '../api/live-list.js';
 import { useApiResource } from '../api/use-api-resource.js';
+import { type SiteLabels, type SiteTotals, siteLabelsIn, siteTotalsIn } from './site-totals.js';
 
 const RENEW_MS = 60_000;
 
@@ -20,16 +21,16 @@ export function useFleetAvailability(siteLabel: string | undefined): ShownAvaila
   return { fleet: { day, week }, ofSite: (site) => groups.find(({ value }) => value === site) };
 }
 
-/** Returns the number of hosts of a site. `refused`: the user may not read it. */
-type SiteTotals = 'loading' | 'refused' | ((site: string | undefined) => number | undefined);
+/** Returns the labels that can name sites. Loads nothing while `isWanted` is false. */
+export function useSiteLabels(isWanted: boolean): SiteLabels {
+  const resource = useAnswer(undefined, isWanted);
+  return useMemo(() => siteLabelsIn(resource), [resource]);
+}
 
-/** Loads nothing while `isWanted` is false. */
+/** Returns the number of hosts of each site. Loads nothing while `isWanted` is false. */
 export function useSiteTotals(siteLabel: string | undefined, isWanted: boolean): SiteTotals {
-  const { answer, code } = useAnswer(siteLabel, isWanted);
-  return useMemo(() => {
-    if (answer) return (site) => answer.groups.find(({ value }) => value === site)?.hosts;
-    return code === 403 ? 'refused' : 'loading';
-  }, [answer, code]);
+  const resource = useAnswer(siteLabel, isWanted);
+  return useMemo(() => siteTotalsIn(resource), [resource]);
 }
 
 function useAnswer(siteLabel: string | undefined, isWanted: boolean) {

@@ -25,7 +25,8 @@ export function JobButtons({ resource, namespace, name, actions }: JobButtonsPro
     delete: useIsAllowed({ ...about, verb: 'delete' }),
   };
   const allowed = actions.filter(({ verb }) => may[verb]);
-  if (allowed.length === 0) return null;
+  // The job can end while its dialog is open. The dialog stays until the user closes it.
+  if (allowed.length === 0 && !selected) return null;
   return (
     <div className={controls.row}>
       {allowed.map((action, at) => (

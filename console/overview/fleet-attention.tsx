@@ -48,7 +48,7 @@ function Watching() {
   const rollouts = usePresentRollouts();
   const by = useSiteChoice();
   const paced = usePaced(hosts.objects, PACE_MS);
-  const { causes, siteLabel, areSitesKnown } = useFleetState(paced, rollouts.objects, by, false);
+  const { causes, areSitesKnown } = useFleetState(paced, rollouts.objects, by, false);
   const isLoaded =
     isAnswered(rollouts.phase) &&
     isAnswered(hosts.phase) &&
@@ -58,7 +58,7 @@ function Watching() {
     // What can wait, such as another version of the agent, is not counted.
     if (isLoaded) publishInboxCount(causes.filter(({ tone }) => tone !== 'over').length);
   }, [causes, isLoaded]);
-  return <Notices {...{ causes, isLoaded }} scope={`${siteLabel} ${rollouts.namespace}`} />;
+  return <Notices {...{ causes, isLoaded }} scope={`${by ?? ''} ${rollouts.namespace}`} />;
 }
 
 /** Returns the label of sites that the user chose on the start page, also on later pages. */

@@ -1,4 +1,4 @@
-/** What needs an operator, with the next step. Rows do not move while the user points at them. */
+/** What needs an operator, with the next step. Rows do not move while the user points at them or answers a dialog. */
 import { Link } from 'wouter';
 import { JobButtons } from '../jobs/job-buttons.js';
 import { waveActions } from '../jobs/job-writes.js';
@@ -6,6 +6,7 @@ import controls from '../layout/controls.module.css';
 import { StatusIcon } from '../layout/status/status-badge.js';
 import { RelativeTime } from '../layout/time/relative-time.js';
 import { useFrozenValue, usePointerOver } from '../layout/use-frozen-value.js';
+import { DialogOwner, useOpenDialogs } from '../layout/widgets/open-dialogs.js';
 import { actionsOfRollout } from '../rollouts/rollout-actions.js';
 import { RolloutButtons } from '../rollouts/rollout-buttons.js';
 import { primaryVerbs } from '../rollouts/rollout-phases.js';
@@ -14,7 +15,9 @@ import classes from './overview-page.module.css';
 
 export function InboxList({ causes }: { causes: readonly Cause[] }) {
   const [isHovered, list] = usePointerOver();
-  const frozen = useFrozenValue(causes, isHovered);
+  // The backdrop of a dialog covers the list, so the pointer is no longer over it.
+  const [isAnswering, owner] = useOpenDialogs();
+  const frozen = useFrozenValue(causes, isHovered || isAnswering);
   const shown = keepOrder(frozen, causes);
   return (
     <section ref={list} className={controls.card} aria-label="Inbox">
@@ -22,11 +25,13 @@ export function InboxList({ causes }: { causes: readonly Cause[] }) {
       {shown.length === 0 && (
         <p className={controls.dim}>Nothing needs you. Failures, offline sites and approvals appear here.</p>
       )}
-      <ul className={classes.inbox}>
-        {shown.map((cause) => (
-          <Row key={cause.id} cause={cause} />
-        ))}
-      </ul>
+      <DialogOwner value={owner}>
+        <ul className={classes.inbox}>
+          {shown.map((cause) => (
+            <Row key={cause.id} cause={cause} />
+          ))}
+        </ul>
+      </DialogOwner>
     </section>
   );
 }

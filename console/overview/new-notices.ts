@@ -8,7 +8,10 @@ export interface Notice {
 }
 
 export interface SeenNotices {
-  /** The label of sites and the namespace. Another scope has other problems, which are not new. */
+  /**
+   * The label of sites that the user chose, and the namespace. Another scope has other problems, which are not new. Nothing
+   * that depends on the hosts belongs to it: the first problem would change the scope, and never be reported.
+   */
   scope: string;
   /** The problems that were seen, with the time at which each ended: infinite while it lasts. */
   ends: ReadonlyMap<string, number>;

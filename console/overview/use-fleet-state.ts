@@ -10,7 +10,8 @@ import { PAST_ROLLOUT_LABEL, type Rollout } from '../../shared/kube/rollouts/rol
 import { JOIN_REQUESTS } from '../api/join-requests.js';
 import { useLiveList } from '../api/live-list.js';
 import { type ScopedList, useScopedList } from '../api/namespace-choice.js';
-import { useSiteTotals } from '../availability/use-fleet-availability.js';
+import type { SiteTotals } from '../availability/site-totals.js';
+import { useSiteLabels, useSiteTotals } from '../availability/use-fleet-availability.js';
 import { stalledRollouts } from '../fleet/host-issues.js';
 import { useFleetContext } from '../fleet/issue-list.js';
 import { LabelCounts } from '../fleet/table/label-counts.js';
@@ -46,22 +47,13 @@ export function useFleetState(
   areAll = true,
 ): FleetState {
   const context = useFleetContext();
-  const [labelCounts] = useState(() => new LabelCounts());
-  // The hosts of one site have one value of the label, which would not count as a label of sites.
-  const labels = useMemo(
-    () => (areAll ? labelCounts.of(hosts) : [...new Set(hosts.flatMap(labelKeysOf))]),
-    [labelCounts, hosts, areAll],
-  );
-  const siteLabel = siteLabelOf(labels, by);
-  const needsTotals = !areAll && siteLabel !== undefined && hasSeveralOffline(hosts);
-  const totals = useSiteTotals(siteLabel, needsTotals);
+  const { labels, siteLabel, totals } = useSiteNumbers(hosts, by, areAll);
   const sites = useMemo(() => {
     if (siteLabel === undefined) return [];
-    if (areAll) return summariseSites(hosts, siteLabel);
-    // Without the totals, a site would be offline as soon as two of its hosts are.
-    return needsTotals && typeof totals === 'function' ? summariseSites(hosts, siteLabel, totals) : [];
-  }, [hosts, siteLabel, areAll, needsTotals, totals]);
-  const areSitesKnown = !needsTotals || totals !== 'loading';
+    if (totals === 'all') return summariseSites(hosts, siteLabel);
+    return typeof totals === 'function' ? summariseSites(hosts, siteLabel, totals) : [];
+  }, [hosts, siteLabel, totals]);
+  const areSitesKnown = totals !== 'loading';
   const stalled = useMemo(() => stalledRollouts(rollouts), [rollouts]);
   const pendingJoins = usePendingJoins();
   const jobs = useWaitingJobs();
@@ -72,8 +64,31 @@ export function useFleetState(
   return { labels, siteLabel, sites, stalled, jobs, causes, areSitesKnown };
 }
 
-function labelKeysOf({ metadata }: Host): string[] {
-  return Object.keys(metadata.labels ?? {});
+interface SiteNumbers {
+  labels: readonly string[];
+  siteLabel: string | undefined;
+  /** `all`: the hosts are those of the whole fleet. `none`: there are no sites that could be offline. */
+  totals: SiteTotals | 'all' | 'none';
+}
+
+const NO_LABELS: readonly string[] = [];
+
+/**
+ * Returns the label of sites, always chosen among the labels of the whole fleet: the hosts of one site have one value of
+ * it, so they do not show which label it is.
+ */
+function useSiteNumbers(hosts: readonly Host[], by: string | null, areAll: boolean): SiteNumbers {
+  const [labelCounts] = useState(() => new LabelCounts());
+  const counted = useMemo(() => (areAll ? labelCounts.of(hosts) : NO_LABELS), [labelCounts, hosts, areAll]);
+  const isWanted = !areAll && hasSeveralOffline(hosts);
+  const ofFleet = useSiteLabels(isWanted);
+  const labels = areAll ? counted : typeof ofFleet === 'string' ? NO_LABELS : ofFleet;
+  const siteLabel = siteLabelOf(labels, by);
+  const totals = useSiteTotals(siteLabel, isWanted && siteLabel !== undefined);
+  if (areAll) return { labels, siteLabel, totals: 'all' };
+  if (!isWanted) return { labels, siteLabel, totals: 'none' };
+  if (typeof ofFleet === 'string') return { labels, siteLabel, totals: ofFleet };
+  return { labels, siteLabel, totals: siteLabel === undefined ? 'none' : totals };
 }
 
 /** A single host is no site. */

@@ -53,6 +53,9 @@ export function ObjectPage() {
               {...{ object: object as ObjectWithHistory, group: FLEET_GROUP, resource }}
               path={`${collectionPath(collection, namespace)}/${name}`}
               target={`dso/${name}`}
+              effect={t(
+                'The override can change image, variables, resources and volumes on every selected host. Changed Pods are replaced. The present version stays in the history.',
+              )}
             />
           )}
           <section className={controls.card} aria-label={t('Manifest')}>

@@ -4,6 +4,7 @@ import { ApiCallError, SIGNED_OUT } from '../api/api-call.js';
 import { loadUser } from '../api/signed-in-user.js';
 import controls from '../layout/controls.module.css';
 import { t } from '../texts/translate.js';
+import { repeatAttempts } from './repeated-attempts.js';
 import { restoreReturnPath } from './return-path.js';
 import { SignInPage } from './sign-in-page.js';
 
@@ -28,8 +29,7 @@ export function SignInGate({ children }: { children: ReactNode }) {
   useEffect(() => void ask(), [ask]);
   useEffect(() => {
     if (state !== 'unreachable') return;
-    const timer = setInterval(() => void ask(), RETRY_MS);
-    return () => clearInterval(timer);
+    return repeatAttempts(ask, RETRY_MS);
   }, [state, ask]);
   useEffect(() => {
     const leave = () => setState((now) => (now === 'in' || now === 'ended' ? 'ended' : 'out'));

@@ -105,6 +105,7 @@ function Details({ object }: { object: HostValues }) {
         {...{ object, group: FLEET_GROUP, resource: 'hostvalues' }}
         path={`${valuesPath('hostvalues', namespace)}/${name}`}
         target={`hv/${name}`}
+        effect={t('Pods that use a changed value are replaced. The present version stays in the history.')}
       />
       <EventList namespace={namespace} about={`involvedObject.kind=HostValues,involvedObject.name=${name}`} />
       <CopyCommand text={`kubectl -n ${namespace} get hostvalues ${name} -o yaml`} />

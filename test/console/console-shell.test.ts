@@ -4,7 +4,7 @@ import { request } from 'node:https';
 import { before, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { until } from '../harness/basics/wait-until.js';
-import { violationsOf } from '../harness/console/browser.js';
+import { signIn, violationsOf } from '../harness/console/browser.js';
 import { ConsoleFixture, describeInBrowser } from '../harness/console/console-fixture.js';
 import { applyEverywhere } from '../harness/simulated/simulated-actions.js';
 
@@ -44,6 +44,18 @@ function suite(): void {
     load();
     await page.getByLabel('Token').waitFor();
     await titled(page, 'Sign in – Everynode');
+  });
+
+  test('a sign-in that the coordinator does not answer is an error, and is not repeated by the tests', async () => {
+    const { page } = await fixture.visit();
+    let requests = 0;
+    await page.route('**/console/session', (route) => {
+      requests += 1;
+      return route.abort('connectionreset');
+    });
+    await assert.rejects(signIn(page, fixture.access.server, fixture.access.token), /ERR_CONNECTION_RESET/);
+    await page.getByRole('alert').getByText('the coordinator is unreachable').waitFor();
+    assert.equal(requests, 1);
   });
 
   test('a page that was opened during a failover asks again by itself who the user is', async () => {

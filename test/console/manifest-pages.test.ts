@@ -163,26 +163,19 @@ function suite(): void {
     await run('size');
     await page.getByText('Connected to main').waitFor();
     const lines = page.locator('.xterm-rows > div').filter({ hasText: /\d+ \d+/ });
-    const sizeShown = async () =>
-      (await lines.count()) === 0
-        ? undefined
-        : /\d+ (\d+)/.exec((await lines.last().textContent()) ?? '')?.[1];
-    await until(
-      async () => {
-        await page.keyboard.press('Enter');
-        return (await sizeShown()) !== undefined;
-      },
-      { ...LIMITS, what: 'a size' },
-    );
-    const narrow = Number(await sizeShown());
+    const sizeShown = async () => Number(/\d+ (\d+)/.exec((await lines.last().textContent()) ?? '')?.[1]);
+    // One key each: a terminal must not lose the first one, nor report its new size after it.
+    await page.locator('.xterm-helper-textarea:focus').waitFor({ state: 'attached' });
+    await page.keyboard.press('Enter');
+    await lines.first().waitFor();
+    const narrow = await sizeShown();
+    const width = async () => (await page.locator('.xterm-screen').boundingBox())?.width ?? 0;
+    const narrowWidth = await width();
     await page.setViewportSize(DESK);
-    await until(
-      async () => {
-        await page.keyboard.press('Enter');
-        return Number(await sizeShown()) > narrow;
-      },
-      { ...LIMITS, what: 'a wider terminal' },
-    );
+    await until(async () => (await width()) > narrowWidth, { ...LIMITS, what: 'a wider terminal' });
+    await page.keyboard.press('Enter');
+    await lines.nth(1).waitFor();
+    assert.ok((await sizeShown()) > narrow, 'the program sees the wider terminal');
     assert.deepEqual(await violationsOf(page), []);
     await page.getByRole('button', { name: 'Disconnect' }).click();
     await run('nothing-of-this-name');

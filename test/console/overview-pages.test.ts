@@ -24,7 +24,8 @@ function suite(): void {
   before(async () => {
     fleet = fixture.fleet;
     for (let index = 1; index <= NODES; index += 1) {
-      const labels = { site: index > 5 ? 'rostock' : 'kiel' };
+      // The label of one host each names no site, although the hosts of one region have several values of it.
+      const labels = { region: index > 5 ? 'rostock' : 'kiel', store: `store-${index}` };
       await fleet.api.request('PATCH', `/api/v1/nodes/node-${index}`, { metadata: { labels } }, MERGE);
     }
     await fleet.api.request('POST', POLICIES, {
@@ -93,12 +94,27 @@ function suite(): void {
     await page.getByRole('region', { name: 'Active rollouts' }).getByText('app:1 → app:2').waitFor();
     assert.deepEqual(await outsideOf(page), []);
     assert.deepEqual(await violationsOf(page), []);
+    const other = await fixture.signedIn();
+    await other
+      .getByRole('region', { name: 'Inbox' })
+      .getByRole('button', { name: /^Approve/ })
+      .click();
+    const typed = other.getByRole('dialog').getByRole('textbox');
+    await typed.fill('the canary is fine');
+    // The pointer leaves the list, which the dialog covers.
+    await typed.hover();
     await inbox.getByRole('button', { name: /^Approve/ }).click();
     await page
       .getByRole('dialog')
       .getByRole('button', { name: /^Approve/ })
       .click();
     await page.getByText('Nothing needs you.').waitFor();
+    // The rollout is over, and its row remains while the user answers its dialog.
+    await other.getByText('No rollout is in progress.').waitFor();
+    assert.equal(await typed.inputValue(), 'the canary is fine');
+    await other.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click();
+    await other.mouse.move(0, 0);
+    await other.getByText('Nothing needs you.').waitFor();
     await page.getByRole('button', { name: 'More' }).click();
     await page.getByRole('dialog', { name: 'More' }).getByRole('link', { name: 'Schedule' }).waitFor();
     assert.deepEqual(await violationsOf(page), []);

@@ -9,6 +9,7 @@ import type { SimulatedFleet } from '../harness/simulated/simulated-fleet-fixtur
 
 const NODES = 3;
 const VALUES = '/apis/fleet.everynode.dev/v1/namespaces/default/hostvalues';
+const OVERRIDES = '/apis/fleet.everynode.dev/v1/namespaces/default/daemonsetoverrides';
 const MERGE = 'application/merge-patch+json';
 const PIN = 'not-for-screens';
 
@@ -128,7 +129,9 @@ function suite(): void {
     await dialog.getByText('everynode values undo hv/past --to-revision=1 -n default').waitFor();
     // Another user changes the object meanwhile: restoring would undo a change that nobody has seen here.
     await put('3');
-    await history.getByRole('row', { name: /^3 / }).waitFor();
+    // The dialog hides the page from screen readers.
+    const hidden = page.getByRole('region', { name: 'History', includeHidden: true });
+    await hidden.getByRole('row', { name: /^3 /, includeHidden: true }).waitFor();
     await dialog.getByRole('button', { name: 'Restore version 1' }).click();
     await dialog.getByRole('alert').getByText('the object has been modified').waitFor();
     await dialog.getByRole('button', { name: 'Cancel' }).click();
@@ -138,6 +141,24 @@ function suite(): void {
     const { spec } = await fleet.api.request<HostValues>('GET', `${VALUES}/past`);
     assert.equal(spec.values?.store, '1');
     await fleet.api.request('DELETE', `${VALUES}/past`);
+  });
+
+  test('restoring an override names what it can change on every selected host', async () => {
+    const spec = { daemonSetName: 'till', containers: [{ name: 'main', image: 'till:2' }] };
+    const nowhere = { matchLabels: { site: 'nowhere' } };
+    await fleet.api.request('POST', OVERRIDES, {
+      metadata: { name: 'pilot' },
+      spec: { ...spec, nodeSelector: nowhere },
+    });
+    await fleet.api.request('PATCH', `${OVERRIDES}/pilot`, { spec: { priority: 1 } }, MERGE);
+    const page = await fixture.signedIn('resources/fleet.everynode.dev/v1/daemonsetoverrides/default/pilot');
+    await page.getByRole('button', { name: 'Restore version 1' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog
+      .getByText('can change image, variables, resources and volumes on every selected host')
+      .waitFor();
+    await dialog.getByText('everynode values undo dso/pilot --to-revision=1 -n default').waitFor();
+    await fleet.api.request('DELETE', `${OVERRIDES}/pilot`);
   });
 
   test('a DaemonSet lists the values that it uses, and a host page its values', async () => {

@@ -25,9 +25,11 @@ interface SpecHistoryProps {
   path: string;
   /** The object as `everynode values` names it, such as `hv/kiel`. */
   target: string;
+  /** The effect of restoring a version. */
+  effect: string;
 }
 
-export function SpecHistory({ object, group, resource, path, target }: SpecHistoryProps) {
+export function SpecHistory({ object, group, resource, path, target, effect }: SpecHistoryProps) {
   const { namespace = '' } = object.metadata;
   // As it was when the user chose: a later change of another user must not be undone unseen.
   const [selected, setSelected] = useState<{ object: ObjectWithHistory; number: number }>();
@@ -50,7 +52,7 @@ export function SpecHistory({ object, group, resource, path, target }: SpecHisto
       />
       {selected && spec && (
         <ConfirmDialog
-          question={restoreQuestion({ ...selected, path, target, spec })}
+          question={restoreQuestion({ ...selected, path, target, effect, spec })}
           onClose={() => setSelected(undefined)}
         />
       )}
@@ -62,17 +64,18 @@ interface RestoreQuestion {
   object: ObjectWithHistory;
   path: string;
   target: string;
+  effect: string;
   number: number;
   spec: object;
 }
 
-function restoreQuestion({ object, path, target, number, spec }: RestoreQuestion): Confirmation {
+function restoreQuestion({ object, path, target, effect, number, spec }: RestoreQuestion): Confirmation {
   const { namespace = '', name } = object.metadata;
   return {
     title: t('Restore version {{number}} of {{name}}?', { number, name }),
     text: (
       <>
-        <p>{t('Pods that use a changed value are replaced. The present version stays in the history.')}</p>
+        <p>{effect}</p>
         <TextDiff label="Changes" before={specText(object.spec)} after={specText(spec)} />
         <CopyCommand text={`everynode values undo ${target} --to-revision=${number} -n ${namespace}`} />
       </>

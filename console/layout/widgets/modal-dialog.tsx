@@ -5,6 +5,7 @@
 import { Dialog } from '@base-ui/react/dialog';
 import type { ReactNode } from 'react';
 import classes from './modal-dialog.module.css';
+import { useReportedDialog } from './open-dialogs.js';
 
 interface ModalDialogProps {
   /** Name for screen readers. */
@@ -18,6 +19,7 @@ interface ModalDialogProps {
 
 /** Rendered only while the dialog is open. */
 export function ModalDialog({ label, shape, keepsText = false, onClose, children }: ModalDialogProps) {
+  useReportedDialog();
   return (
     <Dialog.Root open disablePointerDismissal={keepsText} onOpenChange={(isOpen) => !isOpen && onClose()}>
       <Dialog.Portal>

@@ -98,6 +98,7 @@ export const SENTENCES = [
   'There are no HostValues with this name: <to>all values</to>',
   'Saved. Pods that use a changed value are replaced.',
   'Pods that use a changed value are replaced. The present version stays in the history.',
+  'The override can change image, variables, resources and volumes on every selected host. Changed Pods are replaced. The present version stays in the history.',
   '{{priority}}; the highest wins',
   '{{shown}} of {{total}} hosts are shown. Enter a part of a name.',
   'HostValues could not be listed:',

@@ -3,14 +3,9 @@
  * Changes are stored at most once a minute. Every `SEEN_MS` the time is stored too: what lies between the last stored time
  * and the next start was observed by no coordinator.
  */
-import type {
-  AvailabilitySums,
-  FleetAvailability,
-  HostAvailability,
-} from '../../../shared/kube/fleet/availability-types.js';
+import type { AvailabilitySums, HostAvailability } from '../../../shared/kube/fleet/availability-types.js';
 import type { Node } from '../../../shared/kube/nodes/node-types.js';
 import { findCondition } from '../../../shared/kube/objects/conditions.js';
-import { ownValue } from '../../../shared/kube/objects/label-syntax.js';
 import { toTimestamp } from '../../../shared/kube/objects/meta.js';
 import type { Logger } from '../../../shared/process/output/logger.js';
 import type { Component } from '../../../shared/process/service/program-lifecycle.js';
@@ -18,12 +13,11 @@ import type { Clock, Timer } from '../../../shared/process/time/clock.js';
 import { TimeSlice } from '../../../shared/process/time/time-slice.js';
 import {
   gapsUntil,
-  NOTHING,
   type ObservationGap,
   shareOf,
-  sumOfShares,
   withGap,
 } from '../../decisions/nodes/availability-share.js';
+import { type FleetShares, FleetSums } from '../../decisions/nodes/fleet-sums.js';
 import {
   decodeOutages,
   type HostRecord,
@@ -32,10 +26,13 @@ import {
   WEEK_SECONDS,
 } from '../../decisions/nodes/outage-history.js';
 import type { Informers } from '../../informers/informer.js';
+import { RecentAnswers } from './recent-answers.js';
 
 const DAY_SECONDS = 86_400;
 const SAVE_MS = 60_000;
 const SEEN_MS = 5 * 60_000;
+/** Tabs of the console ask once a minute, and an answer costs time for each host. */
+const ANSWER_MS = 60_000;
 
 /** When coordinators observed the hosts. */
 export interface StoredObservation {
@@ -65,6 +62,7 @@ export class AvailabilityRecorder implements Component {
   readonly name = 'availability';
   readonly #deps: RecorderDeps;
   readonly #slice: TimeSlice;
+  readonly #answers: RecentAnswers<string | undefined, FleetShares>;
   #hosts = new Map<string, HostRecord>();
   #gaps: readonly ObservationGap[] = [];
   readonly #changed = new Set<string>();
@@ -76,6 +74,7 @@ export class AvailabilityRecorder implements Component {
   constructor(deps: RecorderDeps) {
     this.#deps = deps;
     this.#slice = new TimeSlice(deps.clock);
+    this.#answers = new RecentAnswers(deps.clock, ANSWER_MS);
   }
 
   async start(): Promise<void> {
@@ -108,6 +107,7 @@ export class AvailabilityRecorder implements Component {
     const now = this.#now();
     this.#gaps = gapsUntil(this.#gaps, now);
     this.#cutOutages(now);
+    this.#answers.clear();
     // The next save is due, also if no host has changed.
     this.#savedAt = Number.NEGATIVE_INFINITY;
   }
@@ -134,26 +134,20 @@ export class AvailabilityRecorder implements Component {
     return { ...this.#sumsOf(node, now), outages, unknown };
   }
 
-  /** `by`: a label whose values divide the hosts into groups. */
-  async fleet(by: string | undefined): Promise<Omit<FleetAvailability, 'kind' | 'apiVersion'>> {
+  /** `by`: a label whose values divide the hosts into groups. The answer can be `ANSWER_MS` old. */
+  fleet(by: string | undefined): Promise<FleetShares> {
+    return this.#answers.get(by, () => this.#sumFleet(by));
+  }
+
+  async #sumFleet(by: string | undefined): Promise<FleetShares> {
     const now = this.#now();
-    let all: AvailabilitySums = { day: NOTHING, week: NOTHING };
-    const groups = new Map<string | undefined, AvailabilitySums & { hosts: number }>();
+    const sums = new FleetSums(by);
     for (const node of this.#deps.informers.nodes.list()) {
       const pause = this.#slice.yieldIfUsedUp();
       if (pause) await pause;
-      if (!readyOf(node)) continue;
-      const sums = this.#sumsOf(node, now);
-      all = plus(all, sums);
-      if (by === undefined) continue;
-      const value = ownValue(node.metadata.labels, by);
-      const group = groups.get(value);
-      groups.set(value, { ...(group ? plus(group, sums) : sums), hosts: (group?.hosts ?? 0) + 1 });
+      sums.add(node.metadata.labels, readyOf(node) && this.#sumsOf(node, now));
     }
-    return {
-      ...all,
-      groups: [...groups].map(([value, sums]) => ({ ...(value === undefined ? {} : { value }), ...sums })),
-    };
+    return sums.result();
   }
 
   #now(): number {
@@ -234,8 +228,4 @@ function readyOf({ status }: Node) {
 
 function beginOf({ metadata }: Node): number {
   return Math.floor(Date.parse(metadata.creationTimestamp ?? '') / 1000) || 0;
-}
-
-function plus(a: AvailabilitySums, b: AvailabilitySums): AvailabilitySums {
-  return { day: sumOfShares(a.day, b.day), week: sumOfShares(a.week, b.week) };
 }

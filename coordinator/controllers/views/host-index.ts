@@ -3,7 +3,7 @@
  * computed together, and the JSON is encoded once for all watchers.
  */
 import type { Host } from '../../../shared/kube/fleet/host-types.js';
-import { isTroubledHost } from '../../../shared/kube/fleet/troubled-host.js';
+import { certificateTroubleAt, isTroubledHost } from '../../../shared/kube/fleet/troubled-host.js';
 import {
   credentialSecretName,
   ENROLMENT_NAMESPACE,
@@ -13,9 +13,12 @@ import type { Clock, Timer } from '../../../shared/process/time/clock.js';
 import { TimeSlice } from '../../../shared/process/time/time-slice.js';
 import { hostSummary } from '../../decisions/views/host-summary.js';
 import { type Informers, PODS_BY_NODE } from '../../informers/informer.js';
+import { DeadlineQueue } from '../queue/deadline-queue.js';
 
 /** Longest delay of a change. All changes within it are sent together. */
 const BATCH_MS = 100;
+/** Longest wait for a deadline. Without a limit, a clock that was set forward would delay all deadlines. */
+const MAX_WAIT_MS = 3_600_000;
 
 /** One host as JSON text; `undefined` if it was deleted. */
 interface HostJson {
@@ -49,6 +52,9 @@ export class HostIndex {
   readonly #marked = new Set<string>();
   readonly #listeners = new Set<(changed: readonly HostJson[]) => void>();
   #timer: Timer | undefined;
+  /** When a certificate comes close to its expiry. No other change of the host may happen then. */
+  readonly #deadlines = new DeadlineQueue();
+  #wakeUp: Timer | undefined;
   /** Computations run one after another, so that an older result never overwrites a newer one. */
   #refreshing: Promise<void> = Promise.resolve();
 
@@ -116,8 +122,22 @@ export class HostIndex {
       const pause = this.#slice.yieldIfUsedUp();
       if (pause) await pause;
     }
+    this.#awaitDeadline();
     if (changed.length === 0) return;
     for (const listener of this.#listeners) listener(changed);
+  }
+
+  /** One timer for the soonest deadline of all hosts. */
+  #awaitDeadline(): void {
+    const { clock } = this.#deps;
+    this.#wakeUp?.cancel();
+    this.#wakeUp = undefined;
+    const { next } = this.#deadlines;
+    if (next === undefined) return;
+    this.#wakeUp = clock.after(Math.min(Math.max(0, next - clock.now()), MAX_WAIT_MS), () => {
+      for (const name of this.#deadlines.takeDue(clock.now())) this.#mark(name);
+      this.#awaitDeadline();
+    });
   }
 
   /** Returns undefined if the summary is unchanged. */
@@ -127,6 +147,7 @@ export class HostIndex {
     const node = nodes.get({ name });
     if (!node) {
       this.#texts.delete(name);
+      this.#deadlines.set(name, undefined);
       return known && { name, json: undefined, isTroubled: false };
     }
     const host = hostSummary(node, pods.indexed(PODS_BY_NODE, name), {
@@ -134,8 +155,11 @@ export class HostIndex {
       awaitingSince: this.#deps.liveness.awaitingSince(name),
     });
     const json = JSON.stringify(host);
+    const now = this.#deps.clock.now();
+    const isTroubled = isTroubledHost(host, now);
+    const troubleAt = certificateTroubleAt(host.status);
+    this.#deadlines.set(name, troubleAt !== undefined && troubleAt > now ? troubleAt : undefined);
     // A certificate can come close to its expiry without a change of the host.
-    const isTroubled = isTroubledHost(host, this.#deps.clock.now());
     if (known?.json === json && known.isTroubled === isTroubled) return undefined;
     this.#texts.set(name, { host, json, isTroubled });
     return { name, json, isTroubled };

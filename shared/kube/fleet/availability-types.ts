@@ -30,6 +30,8 @@ export interface HostAvailability extends AvailabilitySums {
 export interface FleetAvailability extends AvailabilitySums {
   kind: 'HostAvailability';
   apiVersion: string;
-  /** `value` is absent for the hosts without the label. Empty without `by`. */
+  /** Keys of labels that can name sites, sorted: several values, but fewer than hosts that have it. */
+  labels: string[];
+  /** `value` is absent for the hosts without the label. `hosts` counts all Nodes. Empty without `by`. */
   groups: (AvailabilitySums & { value?: string; hosts: number })[];
 }

@@ -17,6 +17,13 @@ export function isTroubledHost({ status }: Host, now: number): boolean {
 }
 
 /** `now` in ms since the epoch. */
-export function certificateEndsSoon({ certificateEnds }: Host['status'], now: number): boolean {
-  return certificateEnds !== undefined && Date.parse(certificateEnds) - now < CERTIFICATE_ENDS_SOON_MS;
+export function certificateEndsSoon(status: Host['status'], now: number): boolean {
+  const at = certificateTroubleAt(status);
+  return at !== undefined && now >= at;
+}
+
+/** Returns when the certificate begins to end soon, in ms since the epoch. Undefined if its end is unknown. */
+export function certificateTroubleAt({ certificateEnds }: Host['status']): number | undefined {
+  const at = Date.parse(certificateEnds ?? '') - CERTIFICATE_ENDS_SOON_MS;
+  return Number.isNaN(at) ? undefined : at;
 }

@@ -66,8 +66,52 @@ withControlPlane(
       [
         ['kiel', 2],
         ['ulm', 3],
+        [undefined, 0],
       ],
     );
+    await recorder.stop();
+  },
+);
+
+withControlPlane(
+  'the sums of the fleet count all Nodes, name the labels of sites, and are kept for a minute',
+  async (plane) => {
+    const recorder = await startRecorder(plane);
+    for (const [name, region] of [
+      ['a', 'north'],
+      ['b', 'north'],
+      ['c', 'south'],
+    ] as const) {
+      await joinNode(plane, name, { labels: { store: name, region, country: 'de' } });
+      await setReady(plane, name, 'True');
+    }
+    // A Node that has never reported, and lacks the label that each other host has of its own.
+    const labels = { region: 'south' };
+    await plane.registry.create(nodeKind, undefined, { metadata: { name: 'd', labels } });
+    await plane.settle();
+    const hosts = async () => (await recorder.fleet('region')).groups.map((each) => [each.value, each.hosts]);
+    assert.deepEqual((await recorder.fleet(undefined)).labels, ['region']);
+    const before = await recorder.fleet('region');
+    assert.deepEqual(await hosts(), [
+      ['north', 2],
+      ['south', 2],
+    ]);
+    await joinNode(plane, 'e', { labels: { region: 'south' } });
+    await plane.advance(59_000);
+    assert.equal(await recorder.fleet('region'), before, 'computed once a minute, however many tabs ask');
+    await plane.advance(1_000);
+    assert.deepEqual(await hosts(), [
+      ['north', 2],
+      ['south', 3],
+    ]);
+    // Many keys do not fill the memory: the oldest answer is dropped.
+    const kept = await recorder.fleet('region');
+    for (let index = 0; index < 16; index += 1) await recorder.fleet(`key-${index}`);
+    assert.notEqual(await recorder.fleet('region'), kept);
+    // After the clock was set, an answer would have the times of the earlier clock.
+    const last = await recorder.fleet('region');
+    recorder.onClockStep();
+    assert.notEqual(await recorder.fleet('region'), last);
     await recorder.stop();
   },
 );

@@ -212,7 +212,7 @@ export async function startTestApi(
     hosts: NO_HOSTS,
     meters: { of: () => undefined },
     readings: { of: () => ({ recent: NO_READINGS, day: NO_READINGS, changes: [] }) },
-    availability: { fleet: async () => ({ day: NO_TIME, week: NO_TIME, groups: [] }) },
+    availability: { fleet: async () => ({ day: NO_TIME, week: NO_TIME, labels: [], groups: [] }) },
     planner: NO_PLANS,
     hostEffects: NO_EFFECTS,
     calendars: NO_CALENDARS,

@@ -7,6 +7,7 @@ import {
   type BrowserContextOptions,
   chromium,
   type Page,
+  type Request,
 } from 'playwright-core';
 import { parse } from 'yaml';
 
@@ -84,18 +85,37 @@ export function accessOf(kubeconfig: string): { server: string; token: string } 
   };
 }
 
-/** Types the token like a user, again if the request was cut off. Resolves when the session exists. */
+/**
+ * Types the token like a user. Resolves when the session exists. Repeats a request that a changed network has cut off, and
+ * rejects after any other failure: a coordinator that loses sign-ins must not pass.
+ */
 export async function signIn(page: Page, server: string, token: string, path = ''): Promise<void> {
   await page.goto(`${server}/console/${path}`);
   await page.getByLabel('Token').fill(token);
-  const shell = page.getByRole('navigation', { name: 'Main' });
-  const cut = page.getByRole('alert').getByText('the coordinator is unreachable');
+  const shell = page.getByRole('navigation', { name: 'Main' }).first();
   for (let tries = 1; tries <= MOST_TRIES; tries += 1) {
+    const failed = failureOf(page, '/console/session');
     await page.getByRole('button', { name: 'Sign in' }).click();
-    await shell.or(cut).first().waitFor();
-    if (await shell.isVisible()) return;
+    const shown = shell.waitFor().then(() => undefined);
+    // Its timeout is no error after another attempt has succeeded.
+    shown.catch(() => undefined);
+    const error = await Promise.race([failed, shown]);
+    if (error === undefined) return;
+    if (!error.includes(CUT)) throw new Error(`the request to sign in failed: ${error}`);
   }
   throw new Error(`each of ${MOST_TRIES} sign-ins was cut off`);
+}
+
+/** Resolves when the next request of the path fails, with the browser's error. Never settles otherwise. */
+function failureOf(page: Page, path: string): Promise<string> {
+  return new Promise((resolve) => {
+    const see = (request: Request) => {
+      if (new URL(request.url()).pathname !== path) return;
+      page.off('requestfailed', see);
+      resolve(request.failure()?.errorText ?? '');
+    };
+    page.on('requestfailed', see);
+  });
 }
 
 /** Returns axe-core's violations of WCAG 2.2 AA, one per line. */

@@ -105,6 +105,15 @@ describe('incremental fleet counts', () => {
   });
 });
 
+test('a label with another value on each host names no site, also if a host lacks it', () => {
+  const stores = ['a', 'b', 'c'].map((name) => host(name, `store of ${name}`));
+  const bare = { ...host('d'), metadata: { name: 'd' } };
+  const labels = new LabelTally();
+  assert.deepEqual(labels.of([...stores, bare]), []);
+  assert.deepEqual(labels.of([...stores, bare, host('e', 'store of a')]), ['site']);
+  assert.deepEqual(labels.of([...stores, bare]), []);
+});
+
 test('rows can be sorted by any column, ties by name, and in reverse', () => {
   const hosts = [host('a', 'kiel'), host('b', 'bonn'), host('c', 'kiel')];
   const names = (sort: string) =>

@@ -22,6 +22,9 @@ const windows = await consoleModule<typeof import('../../../console/overview/upc
 const { durationText, shareText, stripSpans, stripText } = await consoleModule<
   typeof import('../../../console/availability/availability-text.js')
 >('availability/availability-text.ts');
+const { siteLabelsIn, siteTotalsIn } = await consoleModule<
+  typeof import('../../../console/availability/site-totals.js')
+>('availability/site-totals.ts');
 const notices =
   await consoleModule<typeof import('../../../console/overview/new-notices.js')>('overview/new-notices.ts');
 const { causesOfHost, failingCause } =
@@ -101,6 +104,35 @@ describe('the inbox of the start page', () => {
     });
     assert.deepEqual(ofFew, causesOf(hosts));
     assert.ok(ofFew.some(({ title }) => title === 'Site rostock is mostly offline'));
+  });
+
+  test('has the sites of a fleet whose sums are known, and none without them', () => {
+    const sums = {
+      day: { observedSeconds: 0, readySeconds: 0 },
+      week: { observedSeconds: 0, readySeconds: 0 },
+    };
+    const groups = [
+      { value: 'kiel', hosts: 3, ...sums },
+      { hosts: 2, ...sums },
+    ];
+    const totals = siteTotalsIn({ answer: { groups } });
+    assert.ok(typeof totals === 'function');
+    assert.deepEqual([totals('kiel'), totals(undefined), totals('ulm')], [3, 2, undefined]);
+    assert.deepEqual(siteLabelsIn({ answer: { labels: ['region'], groups } }), ['region']);
+    const earlier = { answer: { groups: [{ value: 'kiel', hosts: 3 }, { value: 'ulm' }] } };
+    for (const [resource, state] of [
+      [{}, 'loading'],
+      [{ code: 0 }, 'loading'],
+      [{ code: 429 }, 'loading'],
+      [{ code: 503 }, 'loading'],
+      [{ code: 400 }, 'refused'],
+      [{ code: 403 }, 'refused'],
+      [{ code: 404 }, 'refused'],
+      [earlier, 'refused'],
+    ] as const) {
+      assert.equal(siteLabelsIn(resource), state);
+      assert.equal(siteTotalsIn(resource), state);
+    }
   });
 
   test('is empty for a healthy fleet, also during maintenance', () => {

@@ -1,9 +1,14 @@
 /** Sessions of the console. A cookie authenticates only requests from the console's own pages. */
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { mock, test } from 'node:test';
 import { ConsoleSessions, refuseCrossSite } from '../../../coordinator/api/console/console-sessions.js';
 import { ApiError } from '../../../shared/kube/objects/api-status.js';
 import { ManualClock } from '../../../shared/process/time/clock.js';
+import { consoleModule } from '../../harness/console/console-module.js';
+
+const { repeatAttempts } = await consoleModule<
+  typeof import('../../../console/sign-in/repeated-attempts.js')
+>('sign-in/repeated-attempts.ts');
 
 function signedIn() {
   const clock = new ManualClock(0);
@@ -138,3 +143,29 @@ for (const [who, may, headers] of CALLERS) {
     refuseCrossSite({ method: 'GET', headers: { host: 'c:6443', ...headers } });
   });
 }
+
+test('attempts to load the user follow each other, also if the coordinator does not answer one for long', async () => {
+  mock.timers.enable({ apis: ['setTimeout'] });
+  const ends: (() => void)[] = [];
+  const attempt = () => new Promise<void>((resolve) => ends.push(resolve));
+  const end = async () => {
+    ends.at(-1)?.();
+    await new Promise(setImmediate);
+  };
+  const stop = repeatAttempts(attempt, 2_000);
+  try {
+    for (let times = 0; times < 5; times += 1) mock.timers.tick(2_000);
+    assert.equal(ends.length, 1, 'the first attempt has not ended');
+    await end();
+    mock.timers.tick(1_999);
+    assert.equal(ends.length, 1);
+    mock.timers.tick(1);
+    assert.equal(ends.length, 2);
+    stop();
+    await end();
+    mock.timers.tick(2_000);
+    assert.equal(ends.length, 2, 'no attempt follows after the end');
+  } finally {
+    mock.timers.reset();
+  }
+});

@@ -97,6 +97,9 @@ describe('reason codes', () => {
     assert.ok(isNotMeantForHost('NodeSelectorMismatch'));
     assert.ok(!isNotMeantForHost('UntoleratedTaint'));
     assert.equal(reasonStatus('UntoleratedTaint').tone, 'waiting');
+    // Both codes have several causes, such as a refused value and a port that is in use.
+    assert.equal(reasonStatus('FailedCreate').word, 'Pod cannot be created');
+    assert.equal(reasonStatus('Unschedulable').word, 'Does not fit on the host');
   });
 });
 
