@@ -41,6 +41,16 @@ const SUBRESOURCE_VERBS: Readonly<Record<string, string>> = {
 const KINDS: Readonly<Record<string, string>> = {
   nodes: 'host',
   daemonsets: 'DaemonSet',
+  daemonsetoverrides: 'DaemonSetOverride',
+  daemonjobs: 'DaemonJob',
+  crondaemonjobs: 'CronDaemonJob',
+  cronjobs: 'CronJob',
+  replicasets: 'ReplicaSet',
+  hostvalues: 'HostValues',
+  endpointslices: 'EndpointSlice',
+  ingresses: 'Ingress',
+  poddisruptionbudgets: 'PodDisruptionBudget',
+  resourcequotas: 'ResourceQuota',
   rolloutpolicies: 'RolloutPolicy',
   configmaps: 'ConfigMap',
   certificatesigningrequests: 'CertificateSigningRequest',
@@ -76,9 +86,19 @@ function kindOf(resource: string): string {
   return KINDS[resource] ?? singular.charAt(0).toUpperCase() + singular.slice(1);
 }
 
-const PAGES: ReadonlySet<string> = new Set(['daemonsets', 'rollouts', 'pods', 'services']);
+/** Pages of objects in a namespace. */
+const PAGES: Readonly<Record<string, string>> = {
+  daemonsets: '/daemonsets',
+  rollouts: '/rollouts',
+  pods: '/pods',
+  services: '/services',
+  daemonjobs: '/jobs',
+  crondaemonjobs: '/jobs/scheduled',
+  hostvalues: '/values',
+};
 
 function pageOf(resource: string, namespace: string | undefined, name: string): string {
   if (resource === 'nodes') return `/hosts/${name}`;
-  return namespace && PAGES.has(resource) ? `/${resource}/${namespace}/${name}` : '';
+  const page = PAGES[resource];
+  return namespace && page ? `${page}/${namespace}/${name}` : '';
 }

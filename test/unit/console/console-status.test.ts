@@ -148,6 +148,14 @@ describe('the activity', () => {
   for (const [shown, words] of [
     [event('patch', till), 'ann changed DaemonSet default/till /daemonsets/default/till'],
     [event('delete', till), 'ann deleted DaemonSet default/till'],
+    [
+      event('create', { resource: 'daemonjobs', namespace: 'a', name: 'scan' }),
+      'ann created DaemonJob a/scan /jobs/a/scan',
+    ],
+    [
+      event('patch', { resource: 'hostvalues', namespace: 'a', name: 'kiel' }),
+      'ann changed HostValues a/kiel /values/a/kiel',
+    ],
     [event('patch', { resource: 'nodes', name: 'kiel-1' }), 'ann changed host kiel-1 /hosts/kiel-1'],
     [
       event('create', { resource: 'pods', namespace: 'a', name: 'p', subresource: 'exec' }),
