@@ -55,6 +55,19 @@ function suite(): void {
     await state.getByText(`All ${NODES} hosts are healthy.`).waitFor();
   });
 
+  test('a stylesheet whose download fails is loaded again before the page is shown', async () => {
+    const { page } = await fixture.visit();
+    let failures = 2;
+    await page.route('**/*.css', async (route) => {
+      failures -= 1;
+      await (failures < 0 ? route.continue() : route.abort());
+    });
+    await signIn(page, fixture.access.server, fixture.access.token);
+    assert.equal(failures, -1, 'the stylesheet is requested until it is there, and not once more');
+    // Without styles a desktop also shows the bar of phones.
+    assert.equal(await page.getByRole('button', { name: 'More', exact: true }).count(), 0);
+  });
+
   test('on another page a new problem is counted in the title, and reported once with a link', async () => {
     const page = await fixture.signedIn('services');
     const notices = page.getByRole('status', { name: 'Notices' });
