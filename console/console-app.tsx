@@ -4,6 +4,7 @@ import { createRoot } from 'react-dom/client';
 import { Route, Router, Switch, useLocation } from 'wouter';
 import { watchHistory } from './layout/kept-view.js';
 import { lazyPage } from './layout/lazy-page.js';
+import { loadMissingStyles } from './layout/missing-styles.js';
 import { ErrorBoundary } from './layout/shell/error-boundary.js';
 import { NotFoundPage } from './layout/shell/not-found-page.js';
 import { PageShell } from './layout/shell/page-shell.js';
@@ -118,7 +119,7 @@ protectUnsavedEdits();
 watchHistory();
 // React would also print the error, which the page shows.
 const onCaughtError = () => undefined;
-await loadStoredLanguage();
+await Promise.all([loadMissingStyles(), loadStoredLanguage()]);
 createRoot(root, { onCaughtError }).render(
   <StrictMode>
     <Console />

@@ -55,6 +55,19 @@ function suite(): void {
     await state.getByText(`All ${NODES} hosts are healthy.`).waitFor();
   });
 
+  test('a stylesheet whose download fails is loaded again before the page is shown', async () => {
+    const { page } = await fixture.visit();
+    let failures = 2;
+    await page.route('**/*.css', async (route) => {
+      failures -= 1;
+      await (failures < 0 ? route.continue() : route.abort());
+    });
+    await signIn(page, fixture.access.server, fixture.access.token);
+    assert.equal(failures, -1, 'the stylesheet is requested until it is there, and not once more');
+    // Without styles a desktop also shows the bar of phones.
+    assert.equal(await page.getByRole('button', { name: 'More', exact: true }).count(), 0);
+  });
+
   test('on another page a new problem is counted in the title, and reported once with a link', async () => {
     const page = await fixture.signedIn('services');
     const notices = page.getByRole('status', { name: 'Notices' });
@@ -93,6 +106,7 @@ function suite(): void {
     await inbox.getByRole('link', { name: 'Rollout of till: waiting for approval' }).waitFor();
     await page.getByRole('region', { name: 'Active rollouts' }).getByText('app:1 → app:2').waitFor();
     assert.deepEqual(await outsideOf(page), []);
+    assert.deepEqual(await outsideOf(page, 'm'.repeat(63)), [], 'a long name without hyphens wraps');
     assert.deepEqual(await violationsOf(page), []);
     const other = await fixture.signedIn();
     await other
@@ -232,16 +246,26 @@ function suite(): void {
   });
 }
 
-/** Returns the links and buttons that are outside the screen, and whose container does not scroll. */
-function outsideOf(page: Page): Promise<string[]> {
-  return page.evaluate(`[...document.querySelectorAll('a, button, select, input')].filter((element) => {
-    const { left, right, width } = element.getBoundingClientRect();
-    const scrolls = element.closest('section[tabindex="0"]') !== null;
-    const isSkip = element.getAttribute('href') === '#main';
-    return width > 0 && !scrolls && !isSkip && (left < 0 || right > innerWidth);
-  }).map((element) => element.outerHTML).concat(
-    document.documentElement.scrollWidth > innerWidth ? ['the page scrolls sideways'] : [],
-  )`) as Promise<string[]>;
+/**
+ * Returns the links and buttons that are outside the screen, and whose container does not scroll. With a name, all texts
+ * have it in place of `till` while they are measured.
+ */
+function outsideOf(page: Page, name = 'till'): Promise<string[]> {
+  return page.evaluate(`(() => {
+    const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+    const texts = [];
+    while (walker.nextNode()) texts.push([walker.currentNode, walker.currentNode.nodeValue]);
+    for (const [node, text] of texts) if (/till/.test(text)) node.nodeValue = text.replace(/till/g, '${name}');
+    const outside = [...document.querySelectorAll('a, button, select, input')].filter((element) => {
+      const { left, right, width } = element.getBoundingClientRect();
+      const scrolls = element.closest('section[tabindex="0"]') !== null;
+      const isSkip = element.getAttribute('href') === '#main';
+      return width > 0 && !scrolls && !isSkip && (left < 0 || right > innerWidth);
+    }).map((element) => element.outerHTML);
+    if (document.documentElement.scrollWidth > innerWidth) outside.push('the page scrolls sideways');
+    for (const [node, text] of texts) if (node.nodeValue !== text) node.nodeValue = text;
+    return outside;
+  })()`) as Promise<string[]>;
 }
 
 /** Makes a namespace with a DaemonSet, and an account that may only read the namespace's DaemonSets. */

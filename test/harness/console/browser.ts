@@ -141,25 +141,23 @@ const TOO_WIDE = `[document.documentElement, ...document.querySelectorAll('main 
 
 const MOST_TRIES = 10;
 const CUT = 'ERR_NETWORK_CHANGED';
-const PARTS: ReadonlySet<string> = new Set(['script', 'stylesheet']);
-/** A page without its styles shows both navigations. The event of the failed request can arrive after the page's. */
-const IS_STYLED = `[...document.querySelectorAll('link[rel=stylesheet]')].every(({ sheet }) => sheet !== null)`;
 
-/** Concurrent tests create networks, and Chromium aborts its requests whenever this machine gets another address. */
+/**
+ * Concurrent tests create networks, and Chromium aborts its requests whenever this machine gets another address. The
+ * console loads its stylesheet again by itself, but without its script it cannot.
+ */
 function goDespiteOtherNetworks(page: Page): void {
   const go = page.goto.bind(page);
   let isCut = false;
   page.on('requestfailed', (request) => {
-    isCut ||= PARTS.has(request.resourceType()) && (request.failure()?.errorText.includes(CUT) ?? false);
+    isCut ||= request.resourceType() === 'script' && (request.failure()?.errorText.includes(CUT) ?? false);
   });
   page.goto = async (...where) => {
     for (let tries = 1; ; tries += 1) {
       isCut = false;
       try {
         const answered = await go(...where);
-        const isWhole =
-          where[1]?.waitUntil !== undefined || (await page.evaluate(IS_STYLED).catch(() => true));
-        if ((!isCut && isWhole) || tries >= MOST_TRIES) return answered;
+        if (!isCut || tries >= MOST_TRIES) return answered;
       } catch (error) {
         if (!wasCut(String(error), tries) || tries >= MOST_TRIES) throw error;
       }
