@@ -1,11 +1,11 @@
-/** Loads the page's stylesheet again if its download failed. Browsers start the scripts of such a page nevertheless. */
+/** Loads the page's stylesheet again if its download failed. Browsers start the scripts of a page without styles too. */
 
 /** A changed network cuts off several downloads within seconds. A stylesheet that is blocked would not load later either. */
 const RETRIES_MS = [0, 500, 1000, 2000, 4000, 8000];
 
 /**
  * Resolves when the page has its styles, or after the last retry. Call it before the first render: without styles the
- * page shows both navigations, and a dialog's backdrop is above its buttons, so that nobody can press them.
+ * page shows both navigations, and the backdrop of a dialog covers the buttons of the dialog.
  */
 export async function loadMissingStyles(): Promise<void> {
   for (const retryMs of RETRIES_MS) {
