@@ -4,7 +4,7 @@ import type { Result } from './bench-result.js';
 export interface BenchContext {
   /** Fewer and smaller rounds: all sections in under three minutes. */
   quick: boolean;
-  /** Number of hosts of the sections `values` and `jobs`. Default: by `quick`. */
+  /** Number of hosts of the sections `hollow`, `values` and `jobs`. Default: by `quick`. */
   agents?: number;
   /** True if Docker Swarm does the same work for comparison. */
   swarm: boolean;

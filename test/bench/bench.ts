@@ -47,10 +47,18 @@ interface Flags {
 /** The waves of the section `values` need this many hosts. */
 const FEWEST_HOSTS = 100;
 
+/** Open files of a coordinator without hosts, with a margin. */
+const SPARE_FILES = 500;
+
+/** The coordinator has an open file for each host. Without the check the last hosts would try to connect for ever. */
 function hostCount(text: string): number {
   const count = Number(text);
-  if (Number.isInteger(count) && count >= FEWEST_HOSTS) return count;
-  throw new InvalidArgumentError(`It must be a whole number, at least ${FEWEST_HOSTS}.`);
+  if (!Number.isInteger(count) || count < FEWEST_HOSTS)
+    throw new InvalidArgumentError(`It must be a whole number, at least ${FEWEST_HOSTS}.`);
+  const [, limit] = /^Max open files +(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? [];
+  if (limit !== undefined && count + SPARE_FILES > Number(limit))
+    throw new InvalidArgumentError(`The limit of open files (ulimit -n) is ${limit}.`);
+  return count;
 }
 
 const script = npmScript(
@@ -61,7 +69,7 @@ const script = npmScript(
     new Argument('[section...]', 'sections to measure').choices(Object.keys(SECTIONS)).default([], 'all'),
   )
   .option('--quick', 'fewer hosts and rounds')
-  .option('--agents <N>', 'number of hosts of the sections values and jobs, at least 100', hostCount)
+  .option('--agents <N>', 'number of hosts of the sections hollow, values and jobs, at least 100', hostCount)
   .option('--swarm', 'compare with Docker Swarm on the same engines')
   .option('--json <FILE>', 'write all values to a file')
   .option('--write', 'write them into the table of docs/benchmarks.md');

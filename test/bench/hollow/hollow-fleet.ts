@@ -4,7 +4,7 @@
  */
 import { FleetSupervisor } from '../../../agent/simulate/fleet-supervisor.js';
 import { numberedNodes } from '../../../agent/simulate/node-templates.js';
-import { SIMULATE_SETTINGS } from '../../../agent/simulate/simulate-settings.js';
+import { MAX_NODES_PER_WORKER, SIMULATE_SETTINGS } from '../../../agent/simulate/simulate-settings.js';
 import { apiClientFromKubeconfig } from '../../../coordinator/cli/client/api-client.js';
 import { createToken } from '../../../coordinator/cli/commands/token-command.js';
 import { loadSettings } from '../../../shared/process/settings/settings-schema.js';
@@ -58,7 +58,7 @@ export class HollowFleet {
   async join(): Promise<void> {
     const { server, token } = await this.reusableToken();
     const settings = await loadSettings(SIMULATE_SETTINGS, {
-      flags: { server, nodes: this.agents },
+      flags: { server, nodes: this.agents, processes: Math.ceil(this.agents / MAX_NODES_PER_WORKER) },
       environment: { EVERYNODE_TOKEN: token },
       environmentPrefix: '',
     });

@@ -45,22 +45,28 @@ const QUICK: readonly Plan[] = [
     watches: { rounds: 1, events: 500 },
   },
 ];
+const LARGE: Plan = {
+  ...{ agents: 10_000, applies: 1, labels: 10, idleWindows: 1, lists: 3, restarts: 1 },
+  // No release by waves: it takes minutes with this fleet, and the whole section may take fifteen.
+  ...{ rollouts: 1, releases: 0, preemptions: 0 },
+  reportsMemory: true,
+};
 const FULL: readonly Plan[] = [
   {
     ...{ agents: 1_000, applies: 5, labels: 20, idleWindows: 2, lists: 5, restarts: 1 },
     ...{ rollouts: 2, releases: 2, preemptions: 2 },
     watches: { rounds: 3, events: 1_000 },
   },
-  {
-    ...{ agents: 10_000, applies: 1, labels: 10, idleWindows: 1, lists: 3, restarts: 1 },
-    // No release by waves: it takes minutes with this fleet, and the whole section may take fifteen.
-    ...{ rollouts: 1, releases: 0, preemptions: 0 },
-    reportsMemory: true,
-  },
+  LARGE,
 ];
 
 export async function measureHollow(bench: BenchContext): Promise<void> {
-  for (const plan of bench.quick ? QUICK : FULL) await measureFleet(bench, plan);
+  for (const plan of plansOf(bench)) await measureFleet(bench, plan);
+}
+
+function plansOf({ quick, agents }: BenchContext): readonly Plan[] {
+  if (agents !== undefined) return [{ ...LARGE, agents }];
+  return quick ? QUICK : FULL;
 }
 
 /** Starts both servers without agents and stops them after `work`. */
