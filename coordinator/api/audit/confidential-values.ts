@@ -4,7 +4,6 @@
  */
 import { NOT_RECORDED } from '../../../shared/kube/access/audit-types.js';
 import { isJsonMap } from '../../registry/encoding/json-value.js';
-import { hasConfidentialOption, isConfidentialArgument } from './confidential-arguments.js';
 
 /** Found anywhere in a name or text. */
 const WORDS =
@@ -17,6 +16,13 @@ const WHOLE_WORDS = /(?<![a-z])(?:jwt|dsn|creds?)(?![a-z])/i;
 const COPIES = /last-applied-configuration$|^kapp\.k14s\.io\/original/;
 const CAMEL_CASE = /([a-z0-9])([A-Z])/g;
 const BASIC_HEADER = /\bbasic\s+[\w.~+/=-]{8,}/i;
+/**
+ * An option whose value is often a password: `mysql -phunter2`, `curl -u ann:hunter2`, and each group of letters with a `p`
+ * or `u`, such as `-fsSu`. Harmless options, such as `-port=80` and `mkdir -p`, match too: a text with one is hidden.
+ */
+const SHORT_OPTION = '(?:-[A-Za-z0-9#]{0,8}[puU]|--(?:proxy-)?user)';
+const HAS_SHORT_OPTION = new RegExp(`(?<![^\\s"'=([;|&<>\`,])${SHORT_OPTION}(?=.)`, 's');
+const IS_SHORT_OPTION = new RegExp(`^${SHORT_OPTION}$`);
 
 /** Fields of Kubernetes whose names match, and whose values are names or numbers. */
 const HARMLESS: ReadonlySet<string> = new Set([
@@ -94,9 +100,7 @@ export function withoutConfidential(value: unknown, name = '', depth = 0): unkno
   if (Array.isArray(value)) {
     const deciding = (index: number) => (NAME_FIELDS.has(name) ? name : (flagOf(value[index - 1]) ?? name));
     return value.map((item, index) =>
-      isConfidentialArgument(value[index - 1], item)
-        ? NOT_RECORDED
-        : withoutConfidential(item, deciding(index), depth + 1),
+      isShortOption(value[index - 1]) ? NOT_RECORDED : withoutConfidential(item, deciding(index), depth + 1),
     );
   }
   if (isJsonMap(value)) {
@@ -131,11 +135,16 @@ function flagOf(item: unknown): string | undefined {
   return typeof item === 'string' && /^-{0,2}[\w.-]+$/.test(item) && isConfidential(item) ? item : undefined;
 }
 
+/** The next item of a list of arguments is the option's value: `-p`, `hunter2`. */
+function isShortOption(item: unknown): boolean {
+  return typeof item === 'string' && IS_SHORT_OPTION.test(item);
+}
+
 function textWithoutConfidential(text: string, name: string): string {
   const plain = name === 'image' ? PLAIN_IMAGE : PLAIN_NAME;
   const isName = NAME_FIELDS.has(name) && plain.test(text);
   if (!isName && mentionsConfidential(text)) return NOT_RECORDED;
-  if (hasUserInfo(text) || BASIC_HEADER.test(text) || hasConfidentialOption(text)) return NOT_RECORDED;
+  if (hasUserInfo(text) || BASIC_HEADER.test(text) || HAS_SHORT_OPTION.test(text)) return NOT_RECORDED;
   return text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}…` : text;
 }
 
