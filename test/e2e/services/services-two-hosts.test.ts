@@ -15,6 +15,7 @@ import { runDocumentedServices } from './documented-services.js';
 import { clientDaemon, NOT_READY_FILE, serviceOf, webDaemon } from './service-manifests.js';
 import {
   addressesOf,
+  assertServed,
   clusterIpOf,
   curl,
   curlWhileServing,
@@ -22,12 +23,15 @@ import {
   inClient,
   joinAndDeploy,
   lookup,
+  PEERS,
 } from './two-host-clients.js';
 
 /** The time to live of an answer, and the second in which a change of readiness has to arrive. */
 const OUT_OF_ANSWERS_MS = 6_000;
 /** A host waits longer after each failed attempt. */
 const RECONNECTED_MS = 60_000;
+/** A host serves again after its engine or itself has restarted. */
+const RETURN_MS = 60_000;
 
 describe('Services on two hosts', { concurrency: 1 }, () => {
   let opened: TwoHosts | string;
@@ -208,6 +212,26 @@ describe('Services on two hosts', { concurrency: 1 }, () => {
     await untilPasses(() => assert.deepEqual(addressesOf(all.two, peers), [all.two.address]), 60_000);
     all.one.connect();
     await untilPasses(() => assert.equal(addressesOf(all.two, peers).length, 2), 60_000);
+  });
+
+  // `npm run extended` does the same on both hosts, with firewalls that flush and traffic that continues.
+  law('names and the daemon on the own node return after the engine restarts', async (all) => {
+    all.one.run('systemctl', 'restart', 'docker');
+    await untilPasses(() => assertServed(all, all.one), RETURN_MS);
+  });
+
+  law('a host that reboots without the coordinator answers names and finds its own daemon', async (all) => {
+    await all.stopCoordinator();
+    try {
+      await all.two.reboot();
+      await untilPasses(() => {
+        assert.equal(addressesOf(all.two, PEERS).includes(all.two.address), true);
+        assert.equal(curl(all.two, 'http://inner-local/').trim(), 'two');
+      }, RETURN_MS);
+    } finally {
+      await all.startCoordinator();
+    }
+    for (const host of [all.one, all.two]) await untilPasses(() => assertServed(all, host), RETURN_MS);
   });
 
   law('everynode why explains the endpoints of a Service', async (all) => {
