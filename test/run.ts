@@ -12,13 +12,13 @@ import { npmScript, parseScriptArguments } from './harness/processes/npm-script.
 import { addOutcome, closingLines, emptyOutcome, type Outcome, saveOutcome } from './runner/outcome.js';
 import {
   COMPILED_SUITES,
-  DEFAULT_SUITES,
   findTests,
   type Lane,
   namedSteps,
   type Queue,
   queuesOf,
   STEPS,
+  SUITES,
 } from './runner/schedule.js';
 
 interface Title {
@@ -130,9 +130,9 @@ const script = npmScript(
   'Runs tests and lists skipped ones with their reasons; exit code 1 when a test failed.',
 )
   .addArgument(
-    new Argument('[name...]', `suites (${DEFAULT_SUITES.join(', ')}, hosts) or compiled files`)
+    new Argument('[name...]', `suites (${SUITES.join(', ')}), folders or compiled files`)
       .argParser(readName)
-      .default([], 'all suites except hosts'),
+      .default([], 'all suites except hosts and extended'),
   )
   .option('--save-outcome <file>', 'save the outcome for the closing lines of another run')
   .option('--add-outcome <file>', 'count and name what failed in the run that saved this outcome, too');

@@ -4,7 +4,13 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { clientDaemon, serviceOf, webDaemon } from '../../e2e/services/service-manifests.js';
-import { assertServed, curl, elapsed, joinAndDeploy } from '../../e2e/services/two-host-clients.js';
+import {
+  assertServed,
+  curl,
+  curlTimes,
+  elapsed,
+  joinAndDeploy,
+} from '../../e2e/services/two-host-clients.js';
 import { leaveOut } from '../../harness/basics/skip-reason.js';
 import { untilPasses } from '../../harness/basics/wait-until.js';
 import type { TestHost } from '../../harness/hosts/test-hosts.js';
@@ -84,7 +90,7 @@ describe('Services while engines restart and firewalls change', { concurrency: 1
     for (const host of [all.one, all.two])
       await untilPasses(() => {
         assertServed(all, host);
-        const answers = new Set(Array.from({ length: 12 }, () => curl(host, 'http://web/').trim()));
+        const answers = new Set(curlTimes(host, 'http://web/', 12));
         assert.deepEqual([...answers].sort(), ['one', 'two'], `from ${host.name}`);
       }, RETURN_MS);
     say(`both served ${elapsed(from)} after the restart`);
