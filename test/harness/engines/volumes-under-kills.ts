@@ -10,12 +10,12 @@ import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { podFolders } from '../../../agent/volumes/pod-folders.js';
 import type { PodSpec } from '../../../shared/kube/pods/pod-types.js';
-import { leaveOut } from '../../harness/basics/skip-reason.js';
-import { temporaryDirectory } from '../../harness/basics/temporary-directory.js';
-import { secretTextOf } from '../../harness/engines/engine-agent.js';
-import { EngineFixture } from '../../harness/engines/engine-fixture.js';
-import type { EngineKind } from '../../harness/engines/test-engines.js';
-import { shell } from '../../harness/engines/test-images.js';
+import { leaveOut } from '../basics/skip-reason.js';
+import { temporaryDirectory } from '../basics/temporary-directory.js';
+import { secretTextOf } from './engine-agent.js';
+import { EngineFixture } from './engine-fixture.js';
+import type { EngineKind } from './test-engines.js';
+import { shell } from './test-images.js';
 
 /** Start and stop of such a Pod take about this long, so the kills hit every phase. */
 const LONGEST_MS = 600;
