@@ -17,6 +17,7 @@ import {
   TABLE_BEGIN,
   TABLE_END,
 } from './harness/clients/compatibility-table.js';
+import { KUBECTLS_VARIABLE } from './harness/clients/each-kubectl.js';
 import { findKubectl, kubectlMinor } from './harness/clients/kubectl.js';
 import { npmScript, parseScriptArguments, wholeNumber } from './harness/processes/npm-script.js';
 
@@ -89,6 +90,7 @@ async function runClients(): Promise<Map<string, ClientRun>> {
       sum.what.add(name === UPSTREAM ? UPSTREAM_TITLE : (path[0] ?? '').replace(/ by \S+$/, ''));
     }
   };
+  process.env[KUBECTLS_VARIABLE] = 'all';
   const stream = run({ files, concurrency: 1, timeout: 15 * 60_000 });
   stream.on('test:start', ({ name, nesting }) => void groups.splice(nesting, groups.length, name));
   stream.on('test:pass', (event) => count(event as TestEvent, true));

@@ -3,50 +3,23 @@
  *   npm test -- [SUITE|FILE …]     suites are the folders under test/; none named = all
  * A test that cannot run on this machine calls `leaveOut`; the closing summary lists each with its reason.
  */
-import { existsSync, readdirSync, statSync } from 'node:fs';
-import { basename, dirname, join, relative, resolve } from 'node:path';
+import { relative } from 'node:path';
 import { run } from 'node:test';
 import { spec } from 'node:test/reporters';
-import { fileURLToPath } from 'node:url';
 import { Argument, InvalidArgumentError } from 'commander';
 import { LEFT_OUT_PREFIX } from './harness/basics/skip-reason.js';
 import { npmScript, parseScriptArguments } from './harness/processes/npm-script.js';
-
-const ROOT = dirname(fileURLToPath(import.meta.url));
-/** Suites with files that run together, at most `files` test files at a time. */
-interface Lane {
-  suites: readonly string[];
-  files: number;
-}
-
-const lane = (files: number, ...suites: string[]): Lane => ({ suites, files });
-/**
- * Steps run one after another; the lanes of a step run concurrently. Benchmarks need the machine to themselves. A
- * browser cancels downloads (`ERR_NETWORK_CHANGED`) when a concurrent suite creates networks.
- *
- * Files of component tests wait for half of their time, and those with engines or a kubectl for two thirds: three at once
- * keep two cores busy.
- */
-const STEPS: readonly (readonly Lane[])[] = [
-  [lane(2, '.')],
-  [lane(2, 'unit')],
-  [lane(3, 'component')],
-  [lane(2, 'simulation'), lane(1, 'console')],
-  [lane(3, 'clients', 'e2e')],
-  [lane(1, 'bench')],
-];
-
-function testFiles(path: string, recurse: boolean): string[] {
-  if (!existsSync(path)) return [];
-  if (statSync(path).isFile()) return [path];
-  return readdirSync(path, { withFileTypes: true })
-    .flatMap((entry) => {
-      const child = join(path, entry.name);
-      if (entry.isDirectory()) return recurse ? testFiles(child, true) : [];
-      return entry.name.endsWith('.test.js') ? [child] : [];
-    })
-    .sort();
-}
+import { addOutcome, closingLines, emptyOutcome, type Outcome, saveOutcome } from './runner/outcome.js';
+import {
+  COMPILED_SUITES,
+  findTests,
+  type Lane,
+  namedSteps,
+  type Queue,
+  queuesOf,
+  STEPS,
+  SUITES,
+} from './runner/schedule.js';
 
 interface Title {
   name: string;
@@ -69,7 +42,7 @@ class OpenTitles {
     // own file.
     const file = path.find((each) => each.file?.endsWith('.test.js'))?.file;
     const names = path.map(({ name }) => name);
-    return (file === undefined ? names : [relative(ROOT, file), ...names]).join(' › ');
+    return (file === undefined ? names : [relative(COMPILED_SUITES, file), ...names]).join(' › ');
   }
 }
 
@@ -79,25 +52,21 @@ const TIMEOUT_MS = 15 * 60_000;
 const HOSTS_TIMEOUT_MS = 45 * 60_000;
 
 function isOnHosts(file: string): boolean {
-  return relative(ROOT, file).startsWith('hosts/');
+  return relative(COMPILED_SUITES, file).startsWith('hosts/');
 }
 
-interface Outcome {
-  passed: number;
-  failed: string[];
-  leftOut: Set<string>;
-}
-
-async function runFiles(files: string[], concurrency: number, outcome: Outcome): Promise<void> {
+async function runFiles({ files, concurrency }: Queue, outcome: Outcome): Promise<void> {
   if (files.length === 0) return;
   const stream = run({ files, concurrency, timeout: files.some(isOnHosts) ? HOSTS_TIMEOUT_MS : TIMEOUT_MS });
   const titles = new OpenTitles();
   stream.on('test:start', (event) => titles.add(event));
   stream.on('test:pass', (event) => {
     if (isLeaf(event) && event.skip === undefined) outcome.passed += 1;
+    addSeconds(event, outcome);
   });
   stream.on('test:fail', (event) => {
     if (isLeaf(event)) outcome.failed.push(titles.of(event));
+    addSeconds(event, outcome);
   });
   stream.on('test:diagnostic', ({ message }) => {
     if (message.startsWith(LEFT_OUT_PREFIX)) outcome.leftOut.add(message.slice(LEFT_OUT_PREFIX.length));
@@ -105,47 +74,29 @@ async function runFiles(files: string[], concurrency: number, outcome: Outcome):
   for await (const chunk of stream.compose(new spec())) process.stdout.write(chunk);
 }
 
-/** The tours share an address of the loopback device and a directory of the host, so that one runs at a time. */
-function isTour(file: string): boolean {
-  return relative(ROOT, file).startsWith('e2e/tour/');
+interface EndOfTest extends Title {
+  details: { duration_ms: number };
 }
 
-/**
- * Sorted by file name, so that the suites of a lane mix. A lane with tours runs these and a share of its other files one
- * after another, next to the rest.
- */
-async function runLane({ suites, files }: Lane, outcome: Outcome): Promise<void> {
-  const all = suites.flatMap((suite) => testFiles(join(ROOT, suite), suite !== '.'));
-  all.sort((a, b) => (basename(a) < basename(b) ? -1 : 1));
-  const tours = all.filter(isTour);
-  if (tours.length === 0) return runFiles(all, files, outcome);
-  const others = all.filter((file) => !isTour(file));
-  const share = others.splice(0, Math.max(0, Math.ceil(all.length / files) - tours.length));
-  const rest = runFiles(others, Math.max(1, files - 1), outcome);
-  await Promise.all([runFiles([...tours, ...share], 1, outcome), rest]);
+/** Adds the time of a test that is in no `describe` block, and of a whole block, to its file. */
+function addSeconds({ nesting, file, details }: EndOfTest, { seconds }: Outcome): void {
+  if (nesting > 0 || file === undefined) return;
+  const name = relative(COMPILED_SUITES, file);
+  seconds.set(name, (seconds.get(name) ?? 0) + details.duration_ms / 1000);
+}
+
+async function runLane(lane: Lane, outcome: Outcome): Promise<void> {
+  const begun = performance.now();
+  await Promise.all(queuesOf(lane).map((queue) => runFiles(queue, outcome)));
+  const seconds = Math.round((performance.now() - begun) / 1000);
+  process.stdout.write(`took ${seconds} s: ${lane.suites.join(', ')}\n`);
 }
 
 /** Resolves a name to a suite, or to a file path relative to the suites. Throws if there is neither. */
 function readName(name: string, before: readonly string[] = []): string[] {
-  const found = [relative('.', name) || name, relative(ROOT, resolve(name))].find(
-    (each) => existsSync(join(ROOT, each)) && testFiles(join(ROOT, each), true).length > 0,
-  );
+  const found = findTests(name);
   if (found === undefined) throw new InvalidArgumentError('It is neither a suite nor a test file.');
   return [...before, found];
-}
-
-/** The lane of a suite or file that the user named. */
-function laneOf(name: string): Lane {
-  if (name.endsWith('.js')) return lane(1, name);
-  return lane(STEPS.flat().find(({ suites }) => suites.includes(name))?.files ?? 2, name);
-}
-
-/** Runs named unit and component files together, and every other name as a step of its own. */
-function namedSteps(names: readonly string[]): readonly (readonly Lane[])[] {
-  const isSmall = (name: string) => name.endsWith('.js') && /^(unit|component)\//.test(name);
-  const small = names.filter(isSmall);
-  const others = names.filter((name) => !isSmall(name)).map((name) => [laneOf(name)]);
-  return small.length > 0 ? [[lane(2, ...small)], ...others] : others;
 }
 
 /**
@@ -158,27 +109,35 @@ function isLeaf(event: { name: string; details: { type?: string; error?: Error }
   return event.details.type !== 'suite' && !event.name.endsWith('.test.js');
 }
 
-async function main(names: string[]): Promise<number> {
-  const outcome: Outcome = { passed: 0, failed: [], leftOut: new Set() };
+interface Options {
+  addOutcome?: string;
+  saveOutcome?: string;
+}
+
+async function main(names: string[], options: Options): Promise<number> {
+  const outcome = emptyOutcome();
   for (const step of names.length > 0 ? namedSteps(names) : STEPS) {
     await Promise.all(step.map((each) => runLane(each, outcome)));
   }
-  for (const name of outcome.failed) process.stdout.write(`failed: ${name}\n`);
-  for (const reason of outcome.leftOut) process.stdout.write(`left out: ${reason}\n`);
-  process.stdout.write(`${outcome.passed} passed, ${outcome.failed.length} failed\n`);
+  if (options.saveOutcome !== undefined) saveOutcome(options.saveOutcome, outcome);
+  if (options.addOutcome !== undefined) addOutcome(outcome, options.addOutcome);
+  for (const line of closingLines(outcome)) process.stdout.write(`${line}\n`);
   return outcome.failed.length > 0 || outcome.passed === 0 ? 1 : 0;
 }
 
-const suites = STEPS.flat().flatMap((each) => each.suites);
 const script = npmScript(
   'test',
   'Runs tests and lists skipped ones with their reasons; exit code 1 when a test failed.',
-).addArgument(
-  new Argument('[name...]', `suites (${suites.join(', ')}, hosts) or compiled files`)
-    .argParser(readName)
-    .default([], 'all suites except hosts'),
-);
+)
+  .addArgument(
+    new Argument('[name...]', `suites (${SUITES.join(', ')}), folders or compiled files`)
+      .argParser(readName)
+      .default([], 'all suites except hosts and extended'),
+  )
+  .option('--save-outcome <file>', 'save the outcome for the closing lines of another run')
+  .option('--add-outcome <file>', 'count and name what failed in the run that saved this outcome, too');
 const {
+  options,
   words: [names],
-} = await parseScriptArguments<object, [string[]]>(script);
-process.exitCode = await main(names);
+} = await parseScriptArguments<Options, [string[]]>(script);
+process.exitCode = await main(names, options);

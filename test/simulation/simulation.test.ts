@@ -1,4 +1,4 @@
-/** A hundred histories, the determinism of the simulation, and faults in the product that it must find. */
+/** Histories of all mixes, the determinism of the simulation, and faults in the product that it must find. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { CoordinatorTime } from '../../agent/handovers/coordinator-time.js';
@@ -11,30 +11,10 @@ import { generateHistory } from './histories/draw-history.js';
 import type { History } from './histories/history.js';
 import { MIXES, type MixName } from './histories/history-mixes.js';
 import type { Sabotage } from './machines/simulated-world.js';
-import { formatFailure } from './runs/failure-report.js';
 import { HistoryThread } from './runs/history-thread.js';
 import { runHistory } from './runs/run-history.js';
+import { historiesOfMixes } from './runs/short-mixes.js';
 import { breakDuring } from './sabotage/break-during.js';
-
-const SHARES: Partial<Record<MixName, number>> = {
-  all: 15,
-  priorities: 5,
-  rollouts: 10,
-  deletions: 10,
-  clocks: 5,
-  restores: 5,
-  waves: 10,
-  turns: 5,
-  pressure: 5,
-  hosts: 10,
-  zones: 5,
-  calm: 5,
-  holds: 3,
-  reverts: 4,
-  darkness: 3,
-  values: 8,
-  jobs: 20,
-};
 
 /** Runs the histories of a mix until one breaks a rule. Returns the violation. */
 async function firstBroken(mix: MixName, count: number, sabotage?: Sabotage): Promise<string | undefined> {
@@ -45,17 +25,7 @@ async function firstBroken(mix: MixName, count: number, sabotage?: Sabotage): Pr
   return undefined;
 }
 
-describe('a hundred histories', () => {
-  for (const [mix, count] of Object.entries(SHARES) as [MixName, number][]) {
-    test(`${count} histories of the mix ${mix} break no rule`, async () => {
-      for (let number = 1; number <= count; number++) {
-        const history = generateHistory(`${mix}-${number}`, MIXES[mix]);
-        const outcome = await runHistory(history);
-        assert.equal(outcome.violation, undefined, formatFailure(history, outcome));
-      }
-    });
-  }
-});
+historiesOfMixes('histories of all mixes', 'short');
 
 test('the same seed gives the same run while the process is busy with other work', async () => {
   const history = generateHistory('all-3', MIXES.all);

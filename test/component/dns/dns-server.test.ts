@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { execFile, spawnSync } from 'node:child_process';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
-import { connect, createServer } from 'node:net';
+import { connect } from 'node:net';
 import { after, afterEach, before, describe, test } from 'node:test';
 import { promisify } from 'node:util';
 import { type ClusterDns, createClusterDns, type DnsHost } from '../../../agent/dns/cluster-dns-server.js';
@@ -13,6 +13,7 @@ import { silentLogger } from '../../../shared/process/output/logger.js';
 import { ManualClock, systemClock } from '../../../shared/process/time/clock.js';
 import { systemRandom } from '../../../shared/process/time/random.js';
 import { leaveOut } from '../../harness/basics/skip-reason.js';
+import { freePort, openUdpAndTcp } from '../../harness/basics/test-sockets.js';
 import { until } from '../../harness/basics/wait-until.js';
 import { askOverTcp, askOverUdp, queryMessage, ScriptedResolver } from '../../harness/dns/dns-client.js';
 import { endpointOf, KnownServices, serviceOf } from '../../harness/dns/dns-services.js';
@@ -45,7 +46,7 @@ function dnsOn(
       nameservers: { current: () => [] },
       isLocalClient: (address) => address !== '127.0.0.9',
       ensureAddress: () => Promise.resolve(),
-      openSockets: () => openSockets('127.0.0.1', 0),
+      openSockets: async () => openSockets('127.0.0.1', await freePort()),
       isService: false,
       ...host,
     },
@@ -61,7 +62,7 @@ describe('the server', () => {
     dns = dnsOn({
       nameservers: { current: () => [resolver.nameserver] },
       openSockets: async () => {
-        const sockets = await openSockets('127.0.0.1', 0);
+        const sockets = await openSockets('127.0.0.1', await freePort());
         server = { address: '127.0.0.1', port: sockets.udp.address().port };
         return sockets;
       },
@@ -179,7 +180,7 @@ describe('the server', () => {
 test('an equal query over UDP needs no lookup until a Service changes, and is counted', async () => {
   let server: Nameserver | undefined;
   const openOwn = async () => {
-    const sockets = await openSockets('127.0.0.1', 0);
+    const sockets = await openSockets('127.0.0.1', await freePort());
     server = sockets.udp.address();
     return sockets;
   };
@@ -201,7 +202,7 @@ test('an equal query over UDP needs no lookup until a Service changes, and is co
 describe('availability', () => {
   test('a port that is in use is taken as soon as it is free', async () => {
     const clock = new ManualClock();
-    const other = await openSockets('127.0.0.1', 0);
+    const other = await openSockets('127.0.0.1', await freePort());
     const { port } = other.udp.address();
     const dns = dnsOn({ openSockets: () => openSockets('127.0.0.1', port) }, clock);
     await dns.start?.();
@@ -252,7 +253,8 @@ describe('availability', () => {
     assert.match(report, /^DNSSocketUnitMissing .* run the line that installed this host again/);
     assert.deepEqual(others, []);
     assert.deepEqual(await reportsOf({ isService: false }), [], 'a process of a user or a container');
-    const held = async () => Object.assign(await openSockets('127.0.0.1', 0), { areHeld: true });
+    const held = async () =>
+      Object.assign(await openSockets('127.0.0.1', await freePort()), { areHeld: true });
     assert.deepEqual(await reportsOf({ isService: true, openSockets: held }), []);
   });
 
@@ -276,10 +278,7 @@ describe('availability', () => {
   });
 
   test('sockets that systemd holds keep queries that arrive between two settings', async () => {
-    const udp = createSocket('udp4').bind(0, '127.0.0.1');
-    await once(udp, 'listening');
-    const tcp = createServer().listen(udp.address().port, '127.0.0.1');
-    await once(tcp, 'listening');
+    const { udp, tcp } = await openUdpAndTcp();
     const server = { address: '127.0.0.1', port: udp.address().port };
     const held = new HeldSockets(udp, tcp);
     const first = dnsOn({ openSockets: () => Promise.resolve(held) });

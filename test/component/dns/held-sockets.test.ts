@@ -1,13 +1,11 @@
 /** Sockets that another process holds, like systemd: queries wait while the server is restarted. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { createSocket, type Socket as DatagramSocket } from 'node:dgram';
-import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
-import { createServer, type Server } from 'node:net';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import type { Nameserver } from '../../../agent/dns/forwarding/host-nameservers.js';
+import { openUdpAndTcp } from '../../harness/basics/test-sockets.js';
 import { until } from '../../harness/basics/wait-until.js';
 import { askOverTcp, askOverUdp, queryMessage } from '../../harness/dns/dns-client.js';
 
@@ -21,27 +19,11 @@ function descriptorOf(socket: unknown): number {
   return (socket as { _handle: { fd: number } })._handle.fd;
 }
 
-/** Binds a port over UDP and TCP. A port that is free over UDP can be in use over TCP: then it tries another one. */
-async function bindBoth(): Promise<{ udp: DatagramSocket; tcp: Server }> {
-  const udp = createSocket('udp4').bind(0, '127.0.0.1');
-  await once(udp, 'listening');
-  const tcp = createServer().listen(udp.address().port, '127.0.0.1');
-  try {
-    await once(tcp, 'listening');
-    return { udp, tcp };
-  } catch (error) {
-    // An open socket would keep this process, and with it the whole run, from ending.
-    udp.close();
-    if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
-    return bindBoth();
-  }
-}
-
 /** Runs the server twice, one after the other. `pids`: of the servers that have been started. */
 async function withHolder(
   body: (server: Nameserver, holder: { output: () => string; pids: () => number[] }) => Promise<void>,
 ): Promise<void> {
-  const { udp, tcp } = await bindBoth();
+  const { udp, tcp } = await openUdpAndTcp();
   const { port } = udp.address();
   const command = ['-c', HOLDER, 'sh', process.execPath, DNS_PROCESS, '', '127.0.0.1:1'];
   const holder = spawn('sh', command, {

@@ -15,19 +15,24 @@ import { runDocumentedServices } from './documented-services.js';
 import { clientDaemon, NOT_READY_FILE, serviceOf, webDaemon } from './service-manifests.js';
 import {
   addressesOf,
+  assertServed,
   clusterIpOf,
   curl,
+  curlTimes,
   curlWhileServing,
   DNS_ADDRESS,
   inClient,
   joinAndDeploy,
   lookup,
+  PEERS,
 } from './two-host-clients.js';
 
 /** The time to live of an answer, and the second in which a change of readiness has to arrive. */
 const OUT_OF_ANSWERS_MS = 6_000;
 /** A host waits longer after each failed attempt. */
 const RECONNECTED_MS = 60_000;
+/** A host serves again after its engine or itself has restarted. */
+const RETURN_MS = 60_000;
 
 describe('Services on two hosts', { concurrency: 1 }, () => {
   let opened: TwoHosts | string;
@@ -74,8 +79,9 @@ describe('Services on two hosts', { concurrency: 1 }, () => {
 
   law('curl to a ClusterIP answers from a random daemon, from a Pod and from the host', async (all) => {
     for (const host of [all.one, all.two]) {
-      const answers = new Set(Array.from({ length: 24 }, () => curl(host, 'http://web/').trim()));
-      assert.deepEqual([...answers].sort(), ['one', 'two'], `from ${host.name}`);
+      const answers = curlTimes(host, 'http://web/', 24);
+      assert.equal(answers.length, 24);
+      assert.deepEqual([...new Set(answers)].sort(), ['one', 'two'], `from ${host.name}`);
       const address = await clusterIpOf(all, 'web');
       assert.match(host.run('curl', '-sS', '--max-time', '5', `http://${address}/`), /^(one|two)$/);
     }
@@ -86,8 +92,11 @@ describe('Services on two hosts', { concurrency: 1 }, () => {
     async (all) => {
       for (const host of [all.one, all.two])
         for (const service of ['web-local', 'inner-local'])
-          for (let call = 0; call < 6; call += 1)
-            assert.equal(curl(host, `http://${service}/`).trim(), host.name, `${service} on ${host.engine}`);
+          assert.deepEqual(
+            curlTimes(host, `http://${service}/`, 6),
+            Array(6).fill(host.name),
+            `${service} on ${host.engine}`,
+          );
     },
   );
 
@@ -208,6 +217,26 @@ describe('Services on two hosts', { concurrency: 1 }, () => {
     await untilPasses(() => assert.deepEqual(addressesOf(all.two, peers), [all.two.address]), 60_000);
     all.one.connect();
     await untilPasses(() => assert.equal(addressesOf(all.two, peers).length, 2), 60_000);
+  });
+
+  // `npm run extended` does the same on both hosts, with firewalls that flush and traffic that continues.
+  law('names and the daemon on the own node return after the engine restarts', async (all) => {
+    all.one.run('systemctl', 'restart', 'docker');
+    await untilPasses(() => assertServed(all, all.one), RETURN_MS);
+  });
+
+  law('a host that reboots without the coordinator answers names and finds its own daemon', async (all) => {
+    await all.stopCoordinator();
+    try {
+      await all.two.reboot();
+      await untilPasses(() => {
+        assert.equal(addressesOf(all.two, PEERS).includes(all.two.address), true);
+        assert.equal(curl(all.two, 'http://inner-local/').trim(), 'two');
+      }, RETURN_MS);
+    } finally {
+      await all.startCoordinator();
+    }
+    for (const host of [all.one, all.two]) await untilPasses(() => assertServed(all, host), RETURN_MS);
   });
 
   law('everynode why explains the endpoints of a Service', async (all) => {

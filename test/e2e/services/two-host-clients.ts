@@ -23,6 +23,12 @@ export const lookup = (host: TestHost, name: string): string =>
 export const curl = (host: TestHost, url: string): string =>
   inClient(host, `/usr/bin/curl -sS --max-time 5 ${url}`);
 
+/** Sends requests one after another, each over its own connection. Returns the answers: one line each. */
+export function curlTimes(host: TestHost, url: string, times: number): string[] {
+  const options = '-sS --max-time 5 -H "Connection: close"';
+  return inClient(host, `/usr/bin/curl ${options} "${url}?[1-${times}]"`).split('\n');
+}
+
 /** Returns the addresses that busybox's resolver finds for a name. */
 export function addressesOf(host: TestHost, name: string): string[] {
   const [, ...answers] = lookup(host, name).split(/^Name:/m);

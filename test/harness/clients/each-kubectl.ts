@@ -6,14 +6,20 @@ import { leaveOut } from '../basics/skip-reason.js';
 import { type ClientName, findClient } from './client-binaries.js';
 import { createKubectl, type Kubectl } from './kubectl.js';
 
-export const KUBECTLS = [
-  'kubectl-1.36.3',
-  'kubectl-1.35.2',
-  'kubectl-1.34.5',
-] as const satisfies readonly ClientName[];
+/** Set to `all`, versions between the newest and the oldest run, too: before a release, and by `npm run compatibility`. */
+export const KUBECTLS_VARIABLE = 'EVERYNODE_TEST_KUBECTLS';
+
+type Versions = readonly [newest: ClientName, ...between: ClientName[], oldest: ClientName];
+
+/** A change of kubectl that breaks a test stays in all later versions, so the newest and the oldest find it. */
+function ofThisRun([newest, ...older]: Versions): readonly [ClientName, ...ClientName[]] {
+  return [newest, ...(process.env[KUBECTLS_VARIABLE] === 'all' ? older : older.slice(-1))];
+}
+
+export const KUBECTLS = ofThisRun(['kubectl-1.36.3', 'kubectl-1.35.2', 'kubectl-1.34.5']);
 
 /** Older versions, which run a shorter list of commands. */
-export const OLDER_KUBECTLS = [
+export const OLDER_KUBECTLS = ofThisRun([
   'kubectl-1.33.9',
   'kubectl-1.32.3',
   'kubectl-1.31.9',
@@ -21,7 +27,7 @@ export const OLDER_KUBECTLS = [
   'kubectl-1.29.4',
   'kubectl-1.28.3',
   'kubectl-1.27.1',
-] as const satisfies readonly ClientName[];
+]);
 
 /** Reads OpenAPI v2 alone: it validates manifests itself, and explains kinds from this document. */
 export const OLD_KUBECTL = 'kubectl-1.20.0' satisfies ClientName;

@@ -1,10 +1,11 @@
 /** A DNS client, and a resolver of a host whose replies the test decides. */
 import { createSocket, type Socket as DatagramSocket } from 'node:dgram';
 import { once } from 'node:events';
-import { connect, createServer, type Server } from 'node:net';
+import { connect, type Server } from 'node:net';
 import { type Answer, type DecodedPacket, decode, encode, type Packet, type RecordType } from 'dns-packet';
 import type { Nameserver } from '../../../agent/dns/forwarding/host-nameservers.js';
 import { MessageStream } from '../../../agent/dns/messages/message-stream.js';
+import { openUdpAndTcp } from '../basics/test-sockets.js';
 
 const HEADER_BYTES = 12;
 /** First length, root, type and class. */
@@ -110,10 +111,7 @@ export class ScriptedResolver {
   }
 
   static async start(address = '127.0.0.1'): Promise<ScriptedResolver> {
-    const udp = createSocket('udp4').bind(0, address);
-    await once(udp, 'listening');
-    const tcp = createServer().listen(udp.address().port, address);
-    await once(tcp, 'listening');
+    const { udp, tcp } = await openUdpAndTcp(address);
     return new ScriptedResolver(udp, tcp);
   }
 

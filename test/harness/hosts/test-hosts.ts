@@ -9,6 +9,7 @@ import { testImageArchive } from '../engines/test-images.js';
 import { hostImage, whyNoHosts } from './host-image.js';
 
 const BOOT_MS = 60_000;
+const BOOT_POLL_MS = 250;
 const COMMAND_MS = 120_000;
 
 /** Requirements of systemd in a container. `--privileged` would require CAP_SYS_RESOURCE, which test machines lack. */
@@ -52,17 +53,19 @@ export class TestHosts {
     return this.#outer.socketPath;
   }
 
+  /** Boots a host and resolves when systemd has started all units. The arguments are those of `powerOn`. */
+  async start(...args: Parameters<TestHosts['powerOn']>): Promise<TestHost> {
+    const host = this.powerOn(...args);
+    await host.booted();
+    return host;
+  }
+
   /**
-   * Boots a host and resolves when systemd has started all units. The machine's own Node is at /usr/local/bin/node
-   * there, and `tree` (a checkout with its build) at /opt/everynode, both read-only. A host without a tree has neither.
-   * `volumes` are folders of this machine, `HERE:THERE`.
+   * Begins to boot a host; await `booted`. Several can boot at the same time. The machine's own Node is at
+   * /usr/local/bin/node there, and `tree` (a checkout with its build) at /opt/everynode, both read-only. A host without a
+   * tree has neither. `volumes` are folders of this machine, `HERE:THERE`.
    */
-  async start(
-    name: string,
-    kind: EngineKind,
-    tree?: string,
-    volumes: readonly string[] = [],
-  ): Promise<TestHost> {
+  powerOn(name: string, kind: EngineKind, tree?: string, volumes: readonly string[] = []): TestHost {
     const image = `everynode-host-${kind}`;
     if (!this.#images.has(kind)) {
       this.#docker(['import', '-c', 'CMD ["/sbin/init"]', hostImage(kind), image]);
@@ -74,9 +77,7 @@ export class TestHosts {
         : ['-v', `${process.execPath}:/usr/local/bin/node:ro`, '-v', `${tree}:/opt/everynode:ro`];
     const more = volumes.flatMap((volume) => ['-v', volume]);
     this.#docker(['run', '-d', '--name', name, '--hostname', name, ...AS_A_HOST, ...mounts, ...more, image]);
-    const host = new TestHost(name, kind, (args, input) => this.#docker(args, input));
-    await host.booted();
-    return host;
+    return new TestHost(name, kind, (args, input) => this.#docker(args, input));
   }
 
   /** Stops all hosts. */
@@ -176,7 +177,8 @@ export class TestHost {
       if (state === 'degraded')
         throw new Error(`${this.name}: ${this.run('systemctl', 'list-units', '--failed')}`);
       if (Date.now() > deadline) throw new Error(`${this.name} did not boot: ${state}`);
-      await sleep(50);
+      // Each check starts a process in the host. Without pauses the checks would take the time of the boot itself.
+      await sleep(BOOT_POLL_MS);
     }
   }
 

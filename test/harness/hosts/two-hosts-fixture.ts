@@ -39,8 +39,9 @@ export class TwoHosts {
     const hosts = await TestHosts.open();
     if (typeof hosts === 'string') return hosts;
     try {
-      const one = await hosts.start('one', 'docker', TREE);
-      const two = await hosts.start('two', 'podman', TREE);
+      const one = hosts.powerOn('one', 'docker', TREE);
+      const two = hosts.powerOn('two', 'podman', TREE);
+      for (const host of [one, two]) await host.booted();
       const all = new TwoHosts(hosts, one, two);
       all.#port = await freePort();
       for (const host of [one, two]) await all.#prepare(host);

@@ -11,6 +11,7 @@ import { jsonValue, schemaValue } from '../../../coordinator/cel/schemas/schema-
 import type { StructuralSchema } from '../../../coordinator/cel/schemas/structural-schema.js';
 import type { AdmissionRequest } from '../../../coordinator/registry/admission/admission-matching.js';
 import { requestScope } from '../../../coordinator/registry/admission/policy-request.js';
+import { startCpuTimer } from '../../harness/basics/cpu-time.js';
 import { listOf, mapOf, objectOf, TEXT } from './schema-of-values.js';
 
 const SIZE = 200;
@@ -115,9 +116,9 @@ const ALMOST: readonly string[] = [
 
 for (const expression of ALMOST) {
   test(`${expression} refuses a long text of digits at once`, () => {
-    const begin = performance.now();
+    const cpuMs = startCpuTimer();
     const { outcome } = evaluate(expression, `${'1'.repeat(150_000)}!`);
-    const ms = performance.now() - begin;
+    const ms = cpuMs();
     assert.ok('error' in outcome);
     assert.ok(ms < 3000, `${ms} ms`);
   });

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { hasFormat } from '../../../coordinator/kinds/custom-resources/schemas/value-formats.js';
+import { startCpuTimer } from '../../harness/basics/cpu-time.js';
 
 const BYTES: [text: string, isValid: boolean][] = [
   ['', true],
@@ -30,12 +31,12 @@ const FORMATS =
 describe('a long text that almost matches is refused at once', () => {
   for (const format of FORMATS.split(' ')) {
     test(format, () => {
-      const begin = performance.now();
+      const cpuMs = startCpuTimer();
       for (const part of HOSTILE) {
         hasFormat(`${part.repeat(LENGTH / part.length)}!`, format);
         hasFormat(`1${part.repeat(LENGTH / part.length)}!`, format);
       }
-      const ms = performance.now() - begin;
+      const ms = cpuMs();
       assert.ok(ms < 3000, `${ms} ms`);
     });
   }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { canonicalQuantity } from '../../../shared/kube/objects/canonical-quantity.js';
 import { parseQuantity } from '../../../shared/kube/objects/quantity.js';
+import { startCpuTimer } from '../../harness/basics/cpu-time.js';
 
 const WRITTEN: [string | number, string][] = [
   ['0.5', '500m'],
@@ -66,8 +67,8 @@ test('the value of a quantity is finite, capped at the largest int64 as upstream
 });
 
 test('a long text that is no quantity is refused at once', () => {
-  const begin = performance.now();
+  const cpuMs = startCpuTimer();
   assert.equal(parseQuantity(`${'1'.repeat(150_000)}!`), undefined);
-  const ms = performance.now() - begin;
+  const ms = cpuMs();
   assert.ok(ms < 3000, `${ms} ms`);
 });

@@ -6,13 +6,13 @@ import type { CoordinatorCore } from '../../../coordinator/coordinator-core.js';
 import { LeaderLog } from '../../../coordinator/store/replica/leader-log.js';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 import type { Rollout } from '../../../shared/kube/rollouts/rollout-types.js';
-import { after, daemonSet, setImage } from '../cases/case-builders.js';
-import type { Policy, Step } from '../histories/history.js';
-import type { Sabotage } from '../machines/simulated-world.js';
-import { failoverRules } from '../rules/failover-rules.js';
-import { breakDuring } from './break-during.js';
-import { type Proof, violationOf } from './sabotage-proof.js';
-import { seeing } from './sabotages.js';
+import { after, daemonSet, setImage } from '../../simulation/cases/case-builders.js';
+import type { Policy, Step } from '../../simulation/histories/history.js';
+import type { Sabotage } from '../../simulation/machines/simulated-world.js';
+import { failoverRules } from '../../simulation/rules/failover-rules.js';
+import { breakDuring } from '../../simulation/sabotage/break-during.js';
+import { type Proof, violationOf } from '../../simulation/sabotage/sabotage-proof.js';
+import { seeing } from '../../simulation/sabotage/sabotages.js';
 
 interface RuleProof extends Proof {
   rule: RegExp;

@@ -3,12 +3,18 @@
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { clientDaemon, serviceOf, webDaemon } from '../../e2e/services/service-manifests.js';
+import {
+  assertServed,
+  curl,
+  curlTimes,
+  elapsed,
+  joinAndDeploy,
+} from '../../e2e/services/two-host-clients.js';
 import { leaveOut } from '../../harness/basics/skip-reason.js';
 import { untilPasses } from '../../harness/basics/wait-until.js';
 import type { TestHost } from '../../harness/hosts/test-hosts.js';
 import { TwoHosts } from '../../harness/hosts/two-hosts-fixture.js';
-import { clientDaemon, serviceOf, webDaemon } from './service-manifests.js';
-import { assertServed, curl, elapsed, joinAndDeploy } from './two-host-clients.js';
 
 /** The agent checks its table every 10 s. */
 const RULES_RETURN_MS = 15_000;
@@ -84,7 +90,7 @@ describe('Services while engines restart and firewalls change', { concurrency: 1
     for (const host of [all.one, all.two])
       await untilPasses(() => {
         assertServed(all, host);
-        const answers = new Set(Array.from({ length: 12 }, () => curl(host, 'http://web/').trim()));
+        const answers = new Set(curlTimes(host, 'http://web/', 12));
         assert.deepEqual([...answers].sort(), ['one', 'two'], `from ${host.name}`);
       }, RETURN_MS);
     say(`both served ${elapsed(from)} after the restart`);

@@ -1,4 +1,4 @@
 /** The documented commands on a real Podman. */
-import { tour } from './documented-commands.js';
+import { tour } from '../../e2e/tour/documented-commands.js';
 
 tour('podman');

@@ -8,17 +8,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
-import type { Rollout } from '../../shared/kube/rollouts/rollout-types.js';
-import { CoordinatorApi } from '../harness/api/coordinator-api.js';
-import { until } from '../harness/basics/wait-until.js';
-import { accessOf, DESK, PHONE, signIn, startBrowser, visit } from '../harness/console/browser.js';
-import { describeInBrowser } from '../harness/console/console-fixture.js';
-import { browseLargeFleet } from '../harness/console/large-fleet-steps.js';
-import { storedHostName, storeHosts } from '../harness/controllers/stored-fleet.js';
+import type { Rollout } from '../../../shared/kube/rollouts/rollout-types.js';
+import { CoordinatorApi } from '../../harness/api/coordinator-api.js';
+import { until } from '../../harness/basics/wait-until.js';
+import { accessOf, DESK, PHONE, signIn, startBrowser, visit } from '../../harness/console/browser.js';
+import { describeInBrowser } from '../../harness/console/console-fixture.js';
+import { browseLargeFleet } from '../../harness/console/large-fleet-steps.js';
+import { storedHostName, storeHosts } from '../../harness/controllers/stored-fleet.js';
 import {
   type CoordinatorProcess,
   startCoordinatorProcess,
-} from '../harness/processes/everynode-processes.js';
+} from '../../harness/processes/everynode-processes.js';
 
 const HOSTS = 10_000;
 const SITES = 40;

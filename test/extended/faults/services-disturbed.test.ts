@@ -4,10 +4,6 @@
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { leaveOut } from '../../harness/basics/skip-reason.js';
-import { pause, untilPasses } from '../../harness/basics/wait-until.js';
-import type { TestHost } from '../../harness/hosts/test-hosts.js';
-import { containersOf, INSTALL_COMMAND, TwoHosts } from '../../harness/hosts/two-hosts-fixture.js';
 import {
   clientDaemon,
   ECHO_PORT,
@@ -15,8 +11,8 @@ import {
   NOT_READY_FILE,
   serviceOf,
   webDaemon,
-} from './service-manifests.js';
-import { figuresOf, startTraffic } from './service-traffic.js';
+} from '../../e2e/services/service-manifests.js';
+import { figuresOf, startTraffic } from '../../e2e/services/service-traffic.js';
 import {
   addressesOf,
   assertServed,
@@ -25,7 +21,11 @@ import {
   elapsed,
   joinAndDeploy,
   PEERS,
-} from './two-host-clients.js';
+} from '../../e2e/services/two-host-clients.js';
+import { leaveOut } from '../../harness/basics/skip-reason.js';
+import { pause, untilPasses } from '../../harness/basics/wait-until.js';
+import type { TestHost } from '../../harness/hosts/test-hosts.js';
+import { containersOf, INSTALL_COMMAND, TwoHosts } from '../../harness/hosts/two-hosts-fixture.js';
 
 const RETURN_MS = 60_000;
 const FLAPS = 20;

@@ -1,4 +1,4 @@
 /** exec, attach, cp, port-forward, top and debug on Podman. */
-import { streamTests } from './stream-checks.js';
+import { streamTests } from '../../e2e/streams/stream-checks.js';
 
 streamTests('podman');

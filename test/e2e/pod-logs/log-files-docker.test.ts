@@ -1,4 +1,0 @@
-/** The log files of Pods on Docker. */
-import { logFiles } from './log-file-checks.js';
-
-logFiles('docker');

@@ -1,4 +1,0 @@
-/** kubectl debug on Docker. */
-import { debugTests } from './debug-checks.js';
-
-debugTests('docker');
