@@ -6,6 +6,7 @@ import {
 } from '../../../shared/kube/nodes/heartbeat-config.js';
 import type { Node } from '../../../shared/kube/nodes/node-types.js';
 import { ApiError } from '../../../shared/kube/objects/api-status.js';
+import { ownText } from '../../../shared/kube/objects/own-text.js';
 import type { SharedMessage } from '../../../shared/link/encoding/frame-codec.js';
 import { ProtocolError } from '../../../shared/link/encoding/schema-combinators.js';
 import { KUBELET } from '../../../shared/link/link-features.js';
@@ -154,7 +155,7 @@ export class Session {
     const servesKubelet = features.includes(KUBELET);
     this.#state = {
       phase: 'live',
-      ...{ instanceID, servesKubelet, sender },
+      ...{ instanceID: ownText(instanceID), servesKubelet, sender },
       isReporting: false,
       isRenewing: false,
       servingRequestedAt: Number.NEGATIVE_INFINITY,
