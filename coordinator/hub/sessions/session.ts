@@ -81,7 +81,8 @@ export class Session {
   readonly #socket: AgentSocket;
   readonly #events: SessionEvents;
   readonly #clock: Clock;
-  readonly #helloTimer: Timer;
+  /** Undefined after the hello. */
+  #helloTimer: Timer | undefined;
   #streams: AgentStreams | undefined;
   #state: SessionState = { phase: 'greeting' };
   #pace = STANDARD_HEARTBEAT;
@@ -99,7 +100,7 @@ export class Session {
       closed: (end) => this.#closed(end),
     });
     this.#helloTimer = deps.clock.after(HELLO_TIMEOUT_MS, () => {
-      if (this.#state.phase === 'greeting' && !this.#state.hello) this.#socket.terminate('no hello');
+      if (this.#state.phase === 'greeting') this.#socket.terminate('no hello');
     });
   }
 
@@ -210,6 +211,8 @@ export class Session {
         if (message.kind !== 'hello' || state.hello)
           throw new ProtocolError(`${message.kind} before the welcome`);
         state.hello = message;
+        this.#helloTimer?.cancel();
+        this.#helloTimer = undefined;
         this.#events.hello(this, message);
         return;
       case 'live':
@@ -302,7 +305,7 @@ export class Session {
   #closed({ reason, code, wasSilent }: { reason: string; code: number; wasSilent: boolean }): void {
     const wasDismissed = this.#state.phase === 'draining';
     this.#state = { phase: 'closed' };
-    this.#helloTimer.cancel();
+    this.#helloTimer?.cancel();
     this.#streams?.closeAll();
     this.#events.closed(this, reason, linkEnd(code, { wasSilent, wasDismissed }));
   }
