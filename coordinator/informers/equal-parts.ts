@@ -10,52 +10,53 @@ type JsonMap = Record<string, unknown>;
 
 /** Returns a function for the objects of one kind. It replaces parts by equal ones and returns its argument. */
 export function sharingEqualParts<T extends KubeObject>(): (object: T) => T {
-  let last: KubeObject | undefined;
+  let last: JsonMap = {};
   return (object) => {
-    const { metadata, ...parts } = object;
-    replaceParts(object, parts, last);
-    // Other readers refer to the metadata, which is never equal to that of another object.
-    replaceParts(metadata, metadata, last?.metadata);
-    last = object;
+    const map = object as unknown as JsonMap;
+    for (const key of Object.keys(map)) {
+      // Other readers refer to the metadata, which never equals that of another object.
+      if (key === 'metadata') shareMembers(object.metadata as object as JsonMap, last.metadata as JsonMap);
+      else map[key] = withKnownParts(map[key], last[key]);
+    }
+    last = map;
     return object;
   };
 }
 
-/** Replaces maps and lists among `parts` of `object` by equal ones of `known`. */
-function replaceParts(object: object, parts: object, known: object = {}): void {
-  for (const [key, part] of Object.entries(parts)) {
-    if (typeof part === 'object') setOwn(object as JsonMap, key, withKnownParts(part, own(known, key)));
-  }
-}
-
-function own(map: object, key: string): unknown {
-  return Object.hasOwn(map, key) ? (map as JsonMap)[key] : undefined;
-}
-
-/** Returns `known` if it is equal, otherwise a copy that contains the equal parts of `known`. */
+/**
+ * Returns `known` if it is equal. Otherwise returns `value`, in which parts are replaced by equal ones of `known` and
+ * long strings by copies.
+ */
 export function withKnownParts(value: unknown, known: unknown): unknown {
   if (value === known) return known;
   if (typeof value === 'string') return ownText(value);
   if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) return listWithKnownParts(value, Array.isArray(known) ? known : []);
-  const other = typeof known === 'object' && known !== null && !Array.isArray(known) ? known : {};
-  return mapWithKnownParts(value as JsonMap, other as JsonMap);
+  if (Array.isArray(value))
+    return shareItems(value, Array.isArray(known) ? known : undefined) ? known : value;
+  const isMap = typeof known === 'object' && known !== null && !Array.isArray(known);
+  return shareMembers(value as JsonMap, isMap ? (known as JsonMap) : undefined) ? known : value;
 }
 
-function listWithKnownParts(list: readonly unknown[], known: readonly unknown[]): readonly unknown[] {
-  const items = list.map((item, index) => withKnownParts(item, known[index]));
-  const isEqual = list.length === known.length && items.every((item, index) => item === known[index]);
-  return isEqual ? known : items;
-}
-
-function mapWithKnownParts(map: JsonMap, known: JsonMap): JsonMap {
-  const copy = { ...map };
-  const keys = Object.keys(map);
-  let equal = 0;
-  for (const key of keys) {
-    const member = withKnownParts(map[key], own(known, key));
-    if (Object.hasOwn(known, key) && member === known[key]) equal += 1;
-    setOwn(copy, key, member);
+/** Returns true if both lists are equal. */
+function shareItems(list: unknown[], known: readonly unknown[] | undefined): boolean {
+  let isEqual = list.length === known?.length;
+  for (const [index, item] of list.entries()) {
+    const shared = withKnownParts(item, known?.[index]);
+    list[index] = shared;
+    isEqual &&= shared === known?.[index];
   }
-  return equal === keys.length && equal === Object.keys(known).length ? known : copy;
+  return isEqual;
+}
+
+/** Returns true if both maps are equal. */
+function shareMembers(map: JsonMap, known: JsonMap | undefined): boolean {
+  let equal = 0;
+  const keys = Object.keys(map);
+  for (const key of keys) {
+    const isKnown = known !== undefined && Object.hasOwn(known, key);
+    const shared = withKnownParts(map[key], isKnown ? known[key] : undefined);
+    setOwn(map, key, shared);
+    if (isKnown && shared === known[key]) equal += 1;
+  }
+  return known !== undefined && equal === keys.length && equal === Object.keys(known).length;
 }
