@@ -68,13 +68,14 @@ export class CachedInformer<T extends KubeObject> implements Informer<T> {
 
   /** Applies one change and calls the handlers. A replaced object is reported as deleted first. */
   apply(record: ObjectRecord<T>, type: 'ADDED' | 'MODIFIED' | 'DELETED'): void {
-    const object = this.keep(record.object());
-    const key = refText(object.metadata);
+    const changed = record.object();
+    const key = refText(changed.metadata);
     const previous = this.#objects.get(key);
     if (type === 'DELETED') {
       if (previous) this.#replace(key, previous, undefined);
       return;
     }
+    const object = this.keep(changed);
     const isOther = previous !== undefined && previous.metadata.uid !== object.metadata.uid;
     if (isOther) this.#replace(key, previous, undefined);
     this.#replace(key, isOther ? undefined : previous, object);

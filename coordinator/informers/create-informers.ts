@@ -74,6 +74,7 @@ import { type Kind, withoutConversion } from '../kinds/kind.js';
 import type { KindTail, ObjectRecord, Registry } from '../registry/registry.js';
 import { resourcePath } from '../registry/storage-keys.js';
 import { CachedInformer } from './cached-informer.js';
+import { sharingEqualParts } from './equal-parts.js';
 import type { CustomInformer, Informer, Informers } from './informer.js';
 import {
   BINDING_INDEXES,
@@ -189,7 +190,7 @@ class FollowingInformers implements Informers {
       if (current) registry.customKinds.put(current);
       else if (previous) registry.customKinds.remove(previous.metadata.name);
     });
-    this.nodes = this.#cache(nodeKind, {});
+    this.nodes = this.#cache(nodeKind, {}, sharingEqualParts());
     this.namespaces = this.#cache(namespaceKind, {});
     this.cronDaemonJobs = this.#cache(cronDaemonJobKind, COMMON_INDEXES);
     this.daemonJobs = this.#cache(daemonJobKind, COMMON_INDEXES);
@@ -223,7 +224,7 @@ class FollowingInformers implements Informers {
     this.admissionPolicyBindings = this.#cache(validatingAdmissionPolicyBindingKind, COMMON_INDEXES);
     this.mutatingWebhooks = this.#cache(mutatingWebhookConfigurationKind, COMMON_INDEXES);
     this.validatingWebhooks = this.#cache(validatingWebhookConfigurationKind, COMMON_INDEXES);
-    this.pods = this.#cache(podKind, POD_INDEXES);
+    this.pods = this.#cache(podKind, POD_INDEXES, sharingEqualParts());
     const others = registry.kinds.filter(
       (other) => other.kind !== 'Event' && !this.#feeds.has(resourcePath(other)),
     );

@@ -105,7 +105,8 @@ function indexOf(direction: LinkDirection, cause: LinkCause): number {
 /** The meter of one connection. It adds its traffic to each of the given counts. */
 export class LinkMeter {
   readonly #sums: readonly LinkBytes[];
-  readonly #streams = new Map<number, LinkCause>();
+  /** Absent until the first stream, because most links never have one. */
+  #streams: Map<number, LinkCause> | undefined;
   /** Cause of the last stream message. `streamArrived` names no stream, so it counts for this cause. */
   #lastStream: LinkCause = 'other';
 
@@ -150,16 +151,17 @@ export class LinkMeter {
     switch (message.kind) {
       case 'streamOpen':
         this.#lastStream = STREAM_CAUSES[message.request.type];
+        this.#streams ??= new Map();
         this.#streams.set(message.stream, this.#lastStream);
         return this.#lastStream;
       case 'streamStarted':
       case 'streamData':
       case 'streamCredit':
-        this.#lastStream = this.#streams.get(message.stream) ?? this.#lastStream;
+        this.#lastStream = this.#streams?.get(message.stream) ?? this.#lastStream;
         return this.#lastStream;
       case 'streamClose':
-        this.#lastStream = this.#streams.get(message.stream) ?? this.#lastStream;
-        this.#streams.delete(message.stream);
+        this.#lastStream = this.#streams?.get(message.stream) ?? this.#lastStream;
+        this.#streams?.delete(message.stream);
         return this.#lastStream;
       case 'streamArrived':
         return this.#lastStream;

@@ -4,6 +4,7 @@
  * `removed` deletes an object.
  */
 import type { KubeObject } from '../../../shared/kube/objects/meta.js';
+import { ownText } from '../../../shared/kube/objects/own-text.js';
 import { isPodTerminal, type Pod } from '../../../shared/kube/pods/pod-types.js';
 import type {
   Desired,
@@ -63,7 +64,7 @@ export class DesiredSender {
     this.#send = send;
     this.#wake = wake;
     this.#onSettled = onSettled;
-    this.#held = new Map(have);
+    this.#held = new Map(have.map(([uid, digest]) => [ownText(uid), ownText(digest)]));
     this.#dirty = new Set(this.#held.keys());
     for (const uid of this.#held.keys()) {
       if (!source.object(uid)) this.#unknownUids.set(uid, false);

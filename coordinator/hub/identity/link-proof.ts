@@ -57,13 +57,18 @@ export function awaitProof(
   clock: Clock,
   on: { proven: () => void; refused: () => void },
 ): void {
-  const timer = clock.after(PROOF_TIMEOUT_MS, () => socket.terminate());
-  socket.on('error', () => socket.terminate());
-  socket.once('close', () => timer.cancel());
+  const terminate = () => socket.terminate();
+  const timer = clock.after(PROOF_TIMEOUT_MS, terminate);
+  const cancel = () => timer.cancel();
+  socket.on('error', terminate);
+  socket.once('close', cancel);
   socket.once('message', (frame) => {
     timer.cancel();
-    if (Buffer.isBuffer(frame) && verifyChallenge(key, challenge, frame)) on.proven();
-    else {
+    if (Buffer.isBuffer(frame) && verifyChallenge(key, challenge, frame)) {
+      // A listener would keep the key and the claim in memory for the lifetime of the link.
+      socket.off('error', terminate).off('close', cancel);
+      on.proven();
+    } else {
       on.refused();
       socket.close(CLOSE_REFUSED, 'the proof is invalid');
     }

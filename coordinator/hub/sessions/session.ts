@@ -6,6 +6,7 @@ import {
 } from '../../../shared/kube/nodes/heartbeat-config.js';
 import type { Node } from '../../../shared/kube/nodes/node-types.js';
 import { ApiError } from '../../../shared/kube/objects/api-status.js';
+import { ownText } from '../../../shared/kube/objects/own-text.js';
 import type { SharedMessage } from '../../../shared/link/encoding/frame-codec.js';
 import { ProtocolError } from '../../../shared/link/encoding/schema-combinators.js';
 import { KUBELET } from '../../../shared/link/link-features.js';
@@ -80,7 +81,8 @@ export class Session {
   readonly #socket: AgentSocket;
   readonly #events: SessionEvents;
   readonly #clock: Clock;
-  readonly #helloTimer: Timer;
+  /** Undefined after the hello. */
+  #helloTimer: Timer | undefined;
   #streams: AgentStreams | undefined;
   #state: SessionState = { phase: 'greeting' };
   #pace = STANDARD_HEARTBEAT;
@@ -98,7 +100,7 @@ export class Session {
       closed: (end) => this.#closed(end),
     });
     this.#helloTimer = deps.clock.after(HELLO_TIMEOUT_MS, () => {
-      if (this.#state.phase === 'greeting' && !this.#state.hello) this.#socket.terminate('no hello');
+      if (this.#state.phase === 'greeting') this.#socket.terminate('no hello');
     });
   }
 
@@ -154,7 +156,7 @@ export class Session {
     const servesKubelet = features.includes(KUBELET);
     this.#state = {
       phase: 'live',
-      ...{ instanceID, servesKubelet, sender },
+      ...{ instanceID: ownText(instanceID), servesKubelet, sender },
       isReporting: false,
       isRenewing: false,
       servingRequestedAt: Number.NEGATIVE_INFINITY,
@@ -209,6 +211,8 @@ export class Session {
         if (message.kind !== 'hello' || state.hello)
           throw new ProtocolError(`${message.kind} before the welcome`);
         state.hello = message;
+        this.#helloTimer?.cancel();
+        this.#helloTimer = undefined;
         this.#events.hello(this, message);
         return;
       case 'live':
@@ -301,7 +305,7 @@ export class Session {
   #closed({ reason, code, wasSilent }: { reason: string; code: number; wasSilent: boolean }): void {
     const wasDismissed = this.#state.phase === 'draining';
     this.#state = { phase: 'closed' };
-    this.#helloTimer.cancel();
+    this.#helloTimer?.cancel();
     this.#streams?.closeAll();
     this.#events.closed(this, reason, linkEnd(code, { wasSilent, wasDismissed }));
   }

@@ -1,4 +1,4 @@
-/** Load of each host for one hour in minutes and one day in ten minutes. In memory, 3 KB per host. */
+/** Load of each host for one hour in minutes and one day in ten minutes. In memory, 2 KB per host. */
 import type { HostReadings } from '../../../shared/kube/fleet/host-reading-types.js';
 import { toTimestamp } from '../../../shared/kube/objects/meta.js';
 import { decodeHeartbeatReading } from '../../../shared/link/heartbeat-reading.js';

@@ -10,26 +10,21 @@ const UNKNOWN = 0xffff;
 export class ReadingRing {
   readonly #stepSeconds: number;
   readonly #count: number;
-  /** The step number in each slot since the epoch; 0 if the slot is empty. */
-  readonly #steps: Uint32Array;
+  /** Values of the last `#count` steps up to `#last`, counted since the epoch. 0: there is no reading yet. */
   readonly #values: Uint16Array;
+  #last = 0;
 
   constructor(stepSeconds: number, count: number) {
     this.#stepSeconds = stepSeconds;
     this.#count = count;
-    this.#steps = new Uint32Array(count);
     this.#values = new Uint16Array(count * CHANNELS.length);
   }
 
   /** `now` in ms since the epoch. Cheap, because it runs for each heartbeat. */
   add(now: number, reading: HeartbeatReading): void {
     const step = Math.floor(now / 1000 / this.#stepSeconds);
-    const place = step % this.#count;
-    const base = place * CHANNELS.length;
-    if (this.#steps[place] !== step) {
-      this.#steps[place] = step;
-      this.#values.fill(UNKNOWN, base, base + CHANNELS.length);
-    }
+    if (step !== this.#last) this.#moveTo(step);
+    const base = this.#placeOf(step);
     for (const [index, channel] of CHANNELS.entries()) {
       const value = reading[channel];
       if (value === undefined) continue;
@@ -57,13 +52,34 @@ export class ReadingRing {
     };
   }
 
+  /** Clears the steps after the last one, or the steps of the future if the clock was set back. */
+  #moveTo(step: number): void {
+    const after = Math.min(step, this.#last);
+    const count = Math.min(Math.abs(step - this.#last), this.#count);
+    for (let next = after + 1; next <= after + count; next += 1) {
+      const base = this.#placeOf(next);
+      this.#values.fill(UNKNOWN, base, base + CHANNELS.length);
+    }
+    this.#last = step;
+  }
+
+  #placeOf(step: number): number {
+    return (step % this.#count) * CHANNELS.length;
+  }
+
+  #isKept(step: number): boolean {
+    return step <= this.#last && step > this.#last - this.#count;
+  }
+
   #holds(step: number): boolean {
-    return step > 0 && this.#steps[step % this.#count] === step;
+    const base = this.#placeOf(step);
+    const values = this.#values.subarray(base, base + CHANNELS.length);
+    return this.#isKept(step) && values.some((value) => value !== UNKNOWN);
   }
 
   #valueOf(step: number, channel: number, scale: number): number | null {
-    if (!this.#holds(step)) return null;
-    const value = this.#values[(step % this.#count) * CHANNELS.length + channel] ?? UNKNOWN;
+    if (!this.#isKept(step)) return null;
+    const value = this.#values[this.#placeOf(step) + channel] ?? UNKNOWN;
     return value === UNKNOWN ? null : value / scale;
   }
 }

@@ -1,0 +1,62 @@
+/**
+ * Makes equal parts of consecutive objects one object in memory. Most hosts of a fleet report the same capacity, and
+ * the Pods of a DaemonSet have the same owner.
+ */
+import { setOwn } from '../../shared/kube/objects/merge-patch.js';
+import type { KubeObject } from '../../shared/kube/objects/meta.js';
+import { ownText } from '../../shared/kube/objects/own-text.js';
+
+type JsonMap = Record<string, unknown>;
+
+/** Returns a function for the objects of one kind. It replaces parts by equal ones and returns its argument. */
+export function sharingEqualParts<T extends KubeObject>(): (object: T) => T {
+  let last: JsonMap = {};
+  return (object) => {
+    const map = object as unknown as JsonMap;
+    for (const key of Object.keys(map)) {
+      // Other readers refer to the metadata, which never equals that of another object.
+      if (key === 'metadata') shareMembers(object.metadata as object as JsonMap, last.metadata as JsonMap);
+      else map[key] = withKnownParts(map[key], last[key]);
+    }
+    last = map;
+    return object;
+  };
+}
+
+/**
+ * Returns `known` if it is equal. Otherwise returns `value`, in which parts are replaced by equal ones of `known` and
+ * long strings by copies.
+ */
+export function withKnownParts(value: unknown, known: unknown): unknown {
+  if (value === known) return known;
+  if (typeof value === 'string') return ownText(value);
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value))
+    return shareItems(value, Array.isArray(known) ? known : undefined) ? known : value;
+  const isMap = typeof known === 'object' && known !== null && !Array.isArray(known);
+  return shareMembers(value as JsonMap, isMap ? (known as JsonMap) : undefined) ? known : value;
+}
+
+/** Returns true if both lists are equal. */
+function shareItems(list: unknown[], known: readonly unknown[] | undefined): boolean {
+  let isEqual = list.length === known?.length;
+  for (const [index, item] of list.entries()) {
+    const shared = withKnownParts(item, known?.[index]);
+    list[index] = shared;
+    isEqual &&= shared === known?.[index];
+  }
+  return isEqual;
+}
+
+/** Returns true if both maps are equal. */
+function shareMembers(map: JsonMap, known: JsonMap | undefined): boolean {
+  let equal = 0;
+  const keys = Object.keys(map);
+  for (const key of keys) {
+    const isKnown = known !== undefined && Object.hasOwn(known, key);
+    const shared = withKnownParts(map[key], isKnown ? known[key] : undefined);
+    setOwn(map, key, shared);
+    if (isKnown && shared === known[key]) equal += 1;
+  }
+  return known !== undefined && equal === keys.length && equal === Object.keys(known).length;
+}
