@@ -21,13 +21,13 @@ type Steps = readonly (readonly Lane[])[];
  * browser cancels downloads (`ERR_NETWORK_CHANGED`) when a concurrent suite creates networks.
  *
  * The numbers of files keep two cores busy. A file of the simulation uses a core, one with a browser half a core, a
- * component test waits for half of its time, and files with engines or a kubectl for two thirds.
+ * component test waits for a third of its time, and files with engines or a kubectl for two thirds.
  */
 export const STEPS: Steps = [
   [lane(2, '.', 'unit')],
   [lane(3, 'component')],
   [lane(1, 'simulation'), lane(2, 'console')],
-  [lane(4, 'clients', 'e2e')],
+  [lane(5, 'clients', 'e2e')],
   [lane(1, 'bench')],
 ];
 
