@@ -12,11 +12,10 @@ import { npmScript, parseScriptArguments } from './harness/processes/npm-script.
 import { addOutcome, closingLines, emptyOutcome, type Outcome, saveOutcome } from './runner/outcome.js';
 import {
   COMPILED_SUITES,
+  filesOf,
   findTests,
   type Lane,
   namedSteps,
-  type Queue,
-  queuesOf,
   STEPS,
   SUITES,
 } from './runner/schedule.js';
@@ -55,8 +54,10 @@ function isOnHosts(file: string): boolean {
   return relative(COMPILED_SUITES, file).startsWith('hosts/');
 }
 
-async function runFiles({ files, concurrency }: Queue, outcome: Outcome): Promise<void> {
-  if (files.length === 0) return;
+async function runLane(lane: Lane, outcome: Outcome): Promise<void> {
+  const begun = performance.now();
+  const files = filesOf(lane);
+  const concurrency = lane.files;
   const stream = run({ files, concurrency, timeout: files.some(isOnHosts) ? HOSTS_TIMEOUT_MS : TIMEOUT_MS });
   const titles = new OpenTitles();
   stream.on('test:start', (event) => titles.add(event));
@@ -74,11 +75,6 @@ async function runFiles({ files, concurrency }: Queue, outcome: Outcome): Promis
     if (message.startsWith(LEFT_OUT_PREFIX)) outcome.leftOut.add(message.slice(LEFT_OUT_PREFIX.length));
   });
   for await (const chunk of stream.compose(new spec())) process.stdout.write(chunk);
-}
-
-async function runLane(lane: Lane, outcome: Outcome): Promise<void> {
-  const begun = performance.now();
-  await Promise.all(queuesOf(lane).map((queue) => runFiles(queue, outcome)));
   outcome.seconds.set(lane.suites.join(', '), (performance.now() - begun) / 1000);
 }
 
