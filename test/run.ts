@@ -12,11 +12,10 @@ import { npmScript, parseScriptArguments } from './harness/processes/npm-script.
 import { addOutcome, closingLines, emptyOutcome, type Outcome, saveOutcome } from './runner/outcome.js';
 import {
   COMPILED_SUITES,
+  filesOf,
   findTests,
   type Lane,
   namedSteps,
-  type Queue,
-  queuesOf,
   STEPS,
   SUITES,
 } from './runner/schedule.js';
@@ -55,41 +54,28 @@ function isOnHosts(file: string): boolean {
   return relative(COMPILED_SUITES, file).startsWith('hosts/');
 }
 
-async function runFiles({ files, concurrency }: Queue, outcome: Outcome): Promise<void> {
-  if (files.length === 0) return;
+async function runLane(lane: Lane, outcome: Outcome): Promise<void> {
+  const begun = performance.now();
+  const files = filesOf(lane);
+  const concurrency = lane.files;
   const stream = run({ files, concurrency, timeout: files.some(isOnHosts) ? HOSTS_TIMEOUT_MS : TIMEOUT_MS });
   const titles = new OpenTitles();
   stream.on('test:start', (event) => titles.add(event));
   stream.on('test:pass', (event) => {
     if (isLeaf(event) && event.skip === undefined) outcome.passed += 1;
-    addSeconds(event, outcome);
   });
   stream.on('test:fail', (event) => {
     if (isLeaf(event)) outcome.failed.push(titles.of(event));
-    addSeconds(event, outcome);
+  });
+  // A test that a fixture defines reports the fixture's file, but the end of a file is an event of its own.
+  stream.on('test:complete', ({ name, file, details }) => {
+    if (name === file) outcome.seconds.set(relative(COMPILED_SUITES, file), details.duration_ms / 1000);
   });
   stream.on('test:diagnostic', ({ message }) => {
     if (message.startsWith(LEFT_OUT_PREFIX)) outcome.leftOut.add(message.slice(LEFT_OUT_PREFIX.length));
   });
   for await (const chunk of stream.compose(new spec())) process.stdout.write(chunk);
-}
-
-interface EndOfTest extends Title {
-  details: { duration_ms: number };
-}
-
-/** Adds the time of a test that is in no `describe` block, and of a whole block, to its file. */
-function addSeconds({ nesting, file, details }: EndOfTest, { seconds }: Outcome): void {
-  if (nesting > 0 || file === undefined) return;
-  const name = relative(COMPILED_SUITES, file);
-  seconds.set(name, (seconds.get(name) ?? 0) + details.duration_ms / 1000);
-}
-
-async function runLane(lane: Lane, outcome: Outcome): Promise<void> {
-  const begun = performance.now();
-  await Promise.all(queuesOf(lane).map((queue) => runFiles(queue, outcome)));
-  const seconds = Math.round((performance.now() - begun) / 1000);
-  process.stdout.write(`took ${seconds} s: ${lane.suites.join(', ')}\n`);
+  outcome.seconds.set(lane.suites.join(', '), (performance.now() - begun) / 1000);
 }
 
 /** Resolves a name to a suite, or to a file path relative to the suites. Throws if there is neither. */

@@ -5,7 +5,7 @@ export interface Outcome {
   passed: number;
   failed: string[];
   leftOut: Set<string>;
-  /** Seconds by test file. */
+  /** Seconds by test file, and by suites that run together. */
   seconds: Map<string, number>;
 }
 
@@ -16,7 +16,7 @@ interface SavedOutcome {
   leftOut: string[];
 }
 
-/** Files that take at least this long are named at the end. The longest ones belong into `LONG_FILES`. */
+/** Files and suites that take at least this long are named at the end. Such files belong into `LONG_FILES`. */
 const LONG_SECONDS = 45;
 
 export function emptyOutcome(): Outcome {

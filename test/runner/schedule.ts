@@ -21,13 +21,13 @@ type Steps = readonly (readonly Lane[])[];
  * browser cancels downloads (`ERR_NETWORK_CHANGED`) when a concurrent suite creates networks.
  *
  * The numbers of files keep two cores busy. A file of the simulation uses a core, one with a browser half a core, a
- * component test waits for half of its time, and files with engines or a kubectl for two thirds.
+ * component test waits for a third of its time, and files with engines or a kubectl for two thirds.
  */
 export const STEPS: Steps = [
   [lane(2, '.', 'unit')],
   [lane(3, 'component')],
   [lane(1, 'simulation'), lane(2, 'console')],
-  [lane(4, 'clients', 'e2e')],
+  [lane(5, 'clients', 'e2e')],
   [lane(1, 'bench')],
 ];
 
@@ -101,8 +101,7 @@ export const LONG_FILES: Readonly<Record<string, number>> = {
   'e2e/services/services-on-engine': 150,
   'e2e/services/services-two-hosts': 240,
   'e2e/streams/streams-docker': 115,
-  'e2e/tour/tour-docker': 60,
-  'e2e/tour/up-down': 80,
+  'e2e/tour/up-down': 140,
   'simulation/cases/found-cases': 40,
   'simulation/cases/found-rollout-cases': 55,
   'simulation/coordinators/failovers': 65,
@@ -128,40 +127,10 @@ export function testFiles(path: string, recurse: boolean): string[] {
     .sort();
 }
 
-/** The tours share an address of the loopback device and a directory of the host, so that one runs at a time. */
-function isTour(file: string): boolean {
-  return relative(COMPILED_SUITES, file).startsWith('e2e/tour/');
-}
-
-/** Files that run in this order, at most `concurrency` at a time. */
-export interface Queue {
-  files: string[];
-  concurrency: number;
-}
-
-/**
- * Returns the queues of a lane, which run concurrently. Files are sorted by their time, then by name, so that the suites
- * of a lane mix. A lane with tours runs these and its share of short files one after another, next to the rest.
- */
-export function queuesOf({ suites, files }: Lane): Queue[] {
+/** Returns the files of a lane in the order of their start: by their time, then by name, so that suites mix. */
+export function filesOf({ suites }: Lane): string[] {
   const all = suites.flatMap((suite) => testFiles(join(COMPILED_SUITES, suite), suite !== '.'));
-  all.sort((a, b) => secondsOf(b) - secondsOf(a) || (basename(a) < basename(b) ? -1 : 1));
-  const tours = all.filter(isTour);
-  if (tours.length === 0 || files === 1) return [{ files: all, concurrency: files }];
-  const others = all.filter((file) => !isTour(file));
-  const total = (list: string[]) => list.reduce((sum, file) => sum + secondsOf(file), 0);
-  let missing = total(all) / files - total(tours);
-  const queue = tours;
-  while (missing > 0) {
-    const next = others.pop();
-    if (next === undefined) break;
-    missing -= secondsOf(next);
-    queue.push(next);
-  }
-  return [
-    { files: queue, concurrency: 1 },
-    { files: others, concurrency: files - 1 },
-  ];
+  return all.sort((a, b) => secondsOf(b) - secondsOf(a) || (basename(a) < basename(b) ? -1 : 1));
 }
 
 /** Resolves a name to a suite or a file, as a path relative to the suites. Returns undefined if there is neither. */

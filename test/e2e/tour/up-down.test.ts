@@ -9,6 +9,7 @@ import { temporaryDirectory } from '../../harness/basics/temporary-directory.js'
 import { untilPasses } from '../../harness/basics/wait-until.js';
 import { TourFixture } from '../../harness/hosts/tour-fixture.js';
 import { runEverynode, startProgram } from '../../harness/processes/everynode-processes.js';
+import { tour } from './documented-commands.js';
 
 const MANIFEST = `apiVersion: apps/v1
 kind: DaemonSet
@@ -237,3 +238,7 @@ test('help lists every command, and version prints the version', async () => {
   assert.match((await runEverynode(['version'])).stdout, /^everynode \d+\.\d+\.\d+/);
   assert.match((await runEverynode(['token', 'create', '--help'])).stdout, /--ttl/);
 });
+
+// The documented commands use the same address of the loopback device and the same directory of the host as the tests
+// above. In a file of their own they would run at the same time.
+tour('docker');
