@@ -1,6 +1,6 @@
 /** Faults of DaemonJobs that the simulation found, each as a short history. */
 import { describe, test } from 'node:test';
-import { after, job, outcomesNear, outcomesOf, SECOND } from './case-builders.js';
+import { after, job, KILLED, outcomesNear, outcomesOf, SECOND } from './case-builders.js';
 import { withWitness } from './case-witness.js';
 
 describe('faults of DaemonJobs that the simulation found', () => {
@@ -61,6 +61,30 @@ describe('faults of DaemonJobs that the simulation found', () => {
         after(1.5, { kind: 'edit job pod', name: 'sweep', node: 'host-1', attempt: '0', run: '0' }),
         after(60, { kind: 'wait' }),
       ]),
+    ),
+  );
+
+  test(
+    'a host without a cache and engine removes the containers of its deleted Node when the engine is back',
+    withWitness(
+      [
+        /Pod sweep.host-1.0 changed: status \(Failed/,
+        /host-1 +the engine stops/,
+        /desired cache is damaged/,
+        /hub ended the session .*nodeDeleted/,
+        { absent: /host-1 +the agent starts/ },
+        /the container engine answers again/,
+      ],
+      () =>
+        outcomesOf(1, [
+          after(0.1, job('job:fails', { backoffLimit: 0 })),
+          after(20, { kind: 'stop engine', node: 'host-1', forMs: 90 * SECOND, killsContainers: true }),
+          after(0.1, {
+            ...{ kind: 'kill agent', node: 'host-1', crashAt: KILLED },
+            ...{ downMs: 500, damagesCache: true },
+          }),
+          after(20, { kind: 'delete node', node: 'host-1' }),
+        ]),
     ),
   );
 
