@@ -89,6 +89,40 @@ describe('faults of DaemonJobs that the simulation found', () => {
   );
 
   test(
+    'a Pod that succeeded does not run again if its agent is killed while it removes the Pod of a deleted job',
+    withWitness(
+      [
+        /Pod sweep.host-2.0 changed: status \(Succeeded/,
+        /Pod sweep.host-2.0 removed/,
+        /host-2 +the agent is killed/,
+        /host-2 +the agent starts/,
+      ],
+      () =>
+        outcomesNear({
+          ...{ seed: 'jobs-28010317', nodes: 3, speed: 2 },
+          steps: [
+            after(0.1, job('job:long', { retry: 'AtMostOnce', deadlineSeconds: 90, untilSeconds: 60 })),
+            after(0.416, { kind: 'delete pod', node: 'host-3', index: 2, force: false }),
+            after(6.816, { kind: 'delete job result', name: 'audit', node: 'host-4' }),
+            after(23.34, { kind: 'delete daemonset', name: 'beta', policy: 'Foreground' }),
+            after(2.81, { kind: 'rerun job', name: 'sweep' }),
+            after(0.02, {
+              ...job('job:long', { parallelism: 2, backoffLimit: 1, deadlineSeconds: 20, ttlSeconds: 5 }),
+              ...{ name: 'audit' },
+            }),
+            after(0.813, { kind: 'suspend job', name: 'audit', isSuspended: false }),
+            after(0.014, {
+              ...{ kind: 'kill agent', node: 'host-2', crashAt: { operation: 2, side: 'before' } },
+              ...{ downMs: 5_674, damagesCache: false },
+            }),
+            after(0.209, { kind: 'delete job', name: 'sweep', policy: 'Foreground' }),
+            after(9.322, { kind: 'reset connections', node: 'host-1' }),
+          ],
+        }),
+    ),
+  );
+
+  test(
     'a coordinator that is killed after a result of an ended job is deleted counts the host again',
     withWitness(
       [
