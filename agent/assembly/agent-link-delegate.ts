@@ -80,6 +80,12 @@ export function createLinkDelegate(deps: AgentLinkDelegateDeps): LinkDelegate {
     },
     nodeStatus: () => node.status(),
     apply: (change) => applyChange(deps, change),
+    dropAllPods: (fleet) => {
+      workers.stopOrphans();
+      const assigned = [...cache.all()].map(({ uid }) => uid);
+      const unassigned = [...assigned, ...config.have().map(([uid]) => uid)];
+      return applyChange(deps, { set: [], unassigned, revision: cache.position().revision, ...fleet });
+    },
     prefetchImages: (images) => {
       prefetched.prefetch(images, () => node.refresh());
       node.refresh();
@@ -87,11 +93,6 @@ export function createLinkDelegate(deps: AgentLinkDelegateDeps): LinkDelegate {
     returnObject: (uid) => cache.returnObject(uid),
     openStream: (request, input, signal) => openStream(deps, usage, request, input, signal),
     onHandoversAcknowledged: (uids) => handovers.onAcknowledged(uids),
-    assignedUids: () => [
-      ...[...cache.all()].map(({ uid }) => uid),
-      ...config.have().map(([uid]) => uid),
-      ...orphans(),
-    ],
     onFailed: (reasons) => {
       handovers.onLinkFailed(reasons);
       for (const reason of reasons) deps.onFailed?.(reason);

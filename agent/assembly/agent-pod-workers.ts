@@ -13,6 +13,7 @@ import type { ImagePuller } from '../images/image-puller.js';
 import type { Outbox } from '../link/outbox.js';
 import type { ProbeCounts } from '../metrics/probe-counts.js';
 import type { NodeStatusReporter } from '../node/node-status-reporter.js';
+import { forgettingOncePersisted } from '../pods/job-run-record.js';
 import type { HostFacts, PodReports, ProbedContainer } from '../pods/pod-worker-deps.js';
 import { PodWorkers } from '../pods/pod-workers.js';
 import { PodTokenCache } from '../pods/steps/pod-token-cache.js';
@@ -91,7 +92,7 @@ export function createAgentWorkers(
     wallClock: deps.wallClock,
     coordinatorNow: () => deps.coordinatorTime.now(),
     askUpdateLock: (query) => (deps.updateLock ?? NO_UPDATE_LOCK).ask(query),
-    jobRuns: deps.jobRuns ?? JobRuns.inMemory(deps.clock, deps.log),
+    jobRuns: forgettingOncePersisted(deps.jobRuns ?? JobRuns.inMemory(deps.clock, deps.log), cache),
     log: deps.log.child({ component: 'pods' }),
     facts: hostFacts(deps, node, clusterDns),
   });

@@ -1,21 +1,15 @@
 /** Applies the hub's desired changes one after another, in the order of one connection. */
 import type { Desired, Goodbye } from '../../shared/link/messages/link-messages.js';
 import type { Logger } from '../../shared/process/output/logger.js';
-import type { LinkDelegate } from './link-delegate.js';
-
-/** The fleet of the hub at the other end, and the epoch of its change log. */
-export interface Fleet {
-  clusterUID: string;
-  epoch: string;
-}
+import type { Fleet, LinkDelegate } from './link-delegate.js';
 
 export class DesiredChanges {
-  readonly #agent: Pick<LinkDelegate, 'apply' | 'assignedUids' | 'resumePoint'>;
+  readonly #agent: Pick<LinkDelegate, 'apply' | 'dropAllPods' | 'resumePoint'>;
   readonly #log: Logger;
   /** Resolves when all changes so far were tried. */
   #applied: Promise<void> = Promise.resolve();
 
-  constructor(agent: Pick<LinkDelegate, 'apply' | 'assignedUids' | 'resumePoint'>, log: Logger) {
+  constructor(agent: Pick<LinkDelegate, 'apply' | 'dropAllPods' | 'resumePoint'>, log: Logger) {
     this.#agent = agent;
     this.#log = log;
   }
@@ -32,19 +26,16 @@ export class DesiredChanges {
     return kept;
   }
 
-  /** Stops all Pods after the Node was deleted, like a kubelet. A hub of another fleet is ignored. */
-  async dropAllPods(goodbye: Goodbye): Promise<void> {
+  /**
+   * Stops all Pods after the Node was deleted, like a kubelet. A hub of another fleet is ignored. A host that lost its
+   * cache knows its fleet only by the welcome, because a hub whose Pods have all ended sends it no change.
+   */
+  async dropAllPods(goodbye: Goodbye, welcomed: Fleet | undefined): Promise<void> {
     await this.#applied;
-    const { clusterUID, epoch = '', revision } = this.#agent.resumePoint();
+    const { clusterUID = welcomed?.clusterUID, epoch = welcomed?.epoch ?? '' } = this.#agent.resumePoint();
     if (clusterUID === undefined || goodbye.clusterUID !== clusterUID) return;
     try {
-      await this.#agent.apply({
-        set: [],
-        unassigned: this.#agent.assignedUids(),
-        revision,
-        clusterUID,
-        epoch: epoch,
-      });
+      await this.#agent.dropAllPods({ clusterUID, epoch });
     } catch (error) {
       this.#log.error({ err: error }, 'Pods of the deleted Node cannot be dropped');
     }

@@ -29,13 +29,17 @@ interface ResumePoint {
   objects: ObjectDigest[];
 }
 
+/** The fleet of the hub at the other end, and the epoch of its change log. */
+export interface Fleet {
+  clusterUID: string;
+  epoch: string;
+}
+
 /** A change of the desired state: objects to store (new or changed), and uids to stop and drop. */
-export interface DesiredChange {
+export interface DesiredChange extends Fleet {
   set: DesiredObject[];
   unassigned: string[];
   revision: number;
-  clusterUID: string;
-  epoch: string;
 }
 
 /** The hub at the other end of a live link. */
@@ -61,6 +65,10 @@ export interface LinkDelegate {
    * ends the connection; the hub sends the change again after the next connect.
    */
   apply(change: DesiredChange): Promise<void>;
+  /**
+   * Stops all Pods because the Node was deleted, also those that the engine lists later. Resolves when this is on disk.
+   */
+  dropAllPods(fleet: Fleet): Promise<void>;
   /** Replaces the list of images to pull before Pods need them. */
   prefetchImages(images: readonly string[]): void;
   /** Returns the object with this uid, for a coordinator that has lost it. */
@@ -83,8 +91,6 @@ export interface LinkDelegate {
   onCoordinatorTime(serverTimeMs: number): void;
   /** Called when the coordinator has committed handover reports, with the uids of the successors. */
   onHandoversAcknowledged(uids: readonly string[]): void;
-  /** Returns all uids on this host, including those unknown to the hub. */
-  assignedUids(): string[];
   /**
    * Called when the link broke, or when no address could be connected: the reasons, one for each tried address. The
    * link retries unless `onEnded` follows.

@@ -14,9 +14,10 @@ import type { LinkMeter } from '../../shared/link/link-meter.js';
 import type { Desired, FromHub, Goodbye, Hello, Welcome } from '../../shared/link/messages/link-messages.js';
 import type { Logger } from '../../shared/process/output/logger.js';
 import type { Clock } from '../../shared/process/time/clock.js';
-import { DesiredChanges, type Fleet } from './desired-changes.js';
+import { DesiredChanges } from './desired-changes.js';
 import { HubConnection } from './hub-connection.js';
 import type {
+  Fleet,
   LinkCertificateHandler,
   LinkDelegate,
   LinkServiceHandler,
@@ -142,7 +143,7 @@ export class LinkSession {
 
   /** Stops all Pods after the Node was deleted, including those of changes still in progress. */
   dropAllPods(goodbye: Goodbye): Promise<void> {
-    return this.#changes.dropAllPods(goodbye);
+    return this.#changes.dropAllPods(goodbye, this.#fleet);
   }
 
   #received(message: FromHub): void {

@@ -50,6 +50,27 @@ export class JobRunRecord {
 }
 
 /**
+ * Returns the records with a `forget` that waits until the desired state is on disk. An agent that is killed with the
+ * Pod's removal only in memory still has the Pod: without its containers and its record it would run again. If the
+ * write fails, the record stays.
+ */
+export function forgettingOncePersisted(
+  runs: PodWorkerDeps['jobRuns'],
+  persisted: { flush(): Promise<void> },
+): PodWorkerDeps['jobRuns'] {
+  return {
+    get: (podUid) => runs.get(podUid),
+    set: (podUid, state) => runs.set(podUid, state),
+    forget: (podUid) => {
+      persisted.flush().then(
+        () => runs.forget(podUid),
+        () => undefined,
+      );
+    },
+  };
+}
+
+/**
  * Returns true if the coordinator may assign the Pod again and its host would have to start it: its Node was deleted. The
  * uid of a deleted Pod is never used again.
  */

@@ -45,6 +45,8 @@ export class PodWorkers {
   readonly #workers = new Map<string, PodWorker>();
   readonly #orphans: OrphanedPods;
   readonly #resources: HostResources;
+  /** True once the Node was deleted: the coordinator decides about no orphan any more. */
+  #stopsOrphans = false;
   /** The first query for orphaned Pods since the agent's start. */
   #firstQuery: Promise<void> | undefined;
 
@@ -76,6 +78,15 @@ export class PodWorkers {
     // Pods that waited for an orphan, or for the hub's answer, may start now.
     if (this.#orphans.size < unknown || !unknownToHub.every((uid) => this.#isUnknownToHub(uid)))
       this.#requestReconcile();
+  }
+
+  /**
+   * Stops the Pods that only the engine knows, now and at each later query. After the deletion of the Node no
+   * coordinator decides about them, and a stopped engine may list them only later.
+   */
+  stopOrphans(): void {
+    this.#stopsOrphans = true;
+    this.update([], this.orphanedUids());
   }
 
   /** Ends the Pod permanently and emits the Event. A Pod that has ended or is stopping stays unchanged. */
@@ -151,7 +162,9 @@ export class PodWorkers {
     const isKnown = (uid: string): boolean => this.#source.get(uid) !== undefined || this.#workers.has(uid);
     await this.#orphans.find(isKnown);
     const uids = this.orphanedUids();
-    if (uids.length > 0) {
+    if (this.#stopsOrphans) {
+      this.stopOrphans();
+    } else if (uids.length > 0) {
       this.#deps.log.info({ uids }, 'containers of unknown Pods found; the coordinator decides about them');
       this.#deps.reports.putUnknownUids(uids);
     }

@@ -6,11 +6,14 @@ import { LatestValues } from '../../agent/link/latest-values.js';
 import { PodWorkers } from '../../agent/pods/pod-workers.js';
 import { DaemonSetTallies } from '../../coordinator/controllers/daemonsets/daemonset-tallies.js';
 import { DaemonSetTally } from '../../coordinator/controllers/daemonsets/daemonset-tally.js';
+import { WorkQueue } from '../../coordinator/controllers/queue/work-queue.js';
 import type { CoordinatorCore } from '../../coordinator/coordinator-core.js';
 import { generateHistory } from './histories/draw-history.js';
 import type { History } from './histories/history.js';
 import { MIXES, type MixName } from './histories/history-mixes.js';
+import { SimulatedProcess } from './machines/simulated-process.js';
 import type { Sabotage } from './machines/simulated-world.js';
+import { Timeline } from './machines/timeline.js';
 import { HistoryThread } from './runs/history-thread.js';
 import { runHistory } from './runs/run-history.js';
 import { historiesOfMixes } from './runs/short-mixes.js';
@@ -52,6 +55,32 @@ test('a worker thread runs histories one after another with the same results as 
   } finally {
     await thread.end();
   }
+});
+
+test('a history that does not end is named, and its thread is stopped', async () => {
+  const thread = new HistoryThread('calm', 1);
+  await assert.rejects(thread.run('calm-1'), /calm-1 gives no result/);
+});
+
+test('a controller that requeues a key at once and without end is stopped, and does not hang the simulation', async () => {
+  const timeline = new Timeline();
+  const { clock } = new SimulatedProcess(timeline, { offsetMs: 0 });
+  const queue = new WorkQueue(clock);
+  const reconcileForever = async (): Promise<void> => {
+    for (let key = await queue.take(); key !== undefined; key = await queue.take()) {
+      queue.add(key);
+      queue.done(key);
+    }
+  };
+  let stopped: Promise<void> | undefined;
+  timeline.after(5, () => {
+    queue.add('key');
+    stopped = assert.rejects(reconcileForever, /works without end and without a pause/);
+  });
+  timeline.after(6, () => assert.fail('time passes although the controller never pauses'));
+  await timeline.until(10);
+  await stopped;
+  assert.deepEqual([timeline.isBusy, timeline.now], [true, 5]);
 });
 
 describe('the simulation finds a fault in the product', () => {

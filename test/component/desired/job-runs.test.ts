@@ -7,6 +7,7 @@ import { after, mock, test } from 'node:test';
 import { DiskReserve } from '../../../agent/desired/disk-reserve.js';
 import { type DurableFile, durableFile } from '../../../agent/desired/durable-file.js';
 import { JobRuns } from '../../../agent/desired/job-runs.js';
+import { forgettingOncePersisted } from '../../../agent/pods/job-run-record.js';
 import { openDesired } from '../../../agent/program/open-stored-state.js';
 import { silentLogger } from '../../../shared/process/output/logger.js';
 import { ManualClock } from '../../../shared/process/time/clock.js';
@@ -40,6 +41,23 @@ test('a damaged file counts as empty, and unknown states are ignored', async () 
   await writeFile(path, '{"a":"else","b":"Failed"}');
   const runs = await open(durableFile(path));
   assert.deepEqual([runs.get('a'), runs.get('b')], [undefined, 'Failed']);
+});
+
+test('a run is forgotten once the removal of its Pod is on disk, and kept if that cannot be written', async () => {
+  const runs = JobRuns.inMemory(clock, silentLogger);
+  const writes: { done: () => void; fail: (why: Error) => void }[] = [];
+  const flush = () => new Promise<void>((done, fail) => writes.push({ done, fail }));
+  const records = forgettingOncePersisted(runs, { flush });
+  for (const uid of ['a', 'b']) {
+    await records.set(uid, 'Succeeded');
+    records.forget(uid);
+  }
+  await settle();
+  assert.deepEqual([records.get('a'), records.get('b')], ['Succeeded', 'Succeeded']);
+  writes[0]?.done();
+  writes[1]?.fail(new Error('no space'));
+  await settle();
+  assert.deepEqual([runs.get('a'), runs.get('b')], [undefined, 'Succeeded']);
 });
 
 test('a failed write is repeated until the disk takes it', async () => {

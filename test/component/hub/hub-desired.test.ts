@@ -215,7 +215,7 @@ withHub('the images to prefetch are sent on connect, and when they change', asyn
   await annotate('app:4');
   await until(() => agent.pinnedImages.length === 3);
   agent.link.stop();
-  const back = await fixture.agent('n1', { instanceID: 'restarted', clusterUID: agent.clusterUID ?? '' });
+  const back = await fixture.agent('n1', { instanceID: 'restarted' });
   await until(() => back.pinnedImages.length === 1);
   assert.deepEqual(back.pinnedImages, [['app:4']]);
 });

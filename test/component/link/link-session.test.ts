@@ -166,6 +166,20 @@ withLink(
 );
 
 withLink(
+  'a host that lost its cache drops its Pods when the Node is deleted before any change has arrived',
+  async ({ agent, link, nextConnection: next }) => {
+    agent.held.set('uid-1', '');
+    const hub = await next();
+    hub.send(WELCOME);
+    hub.send({ kind: 'goodbye', reason: 'nodeDeleted', message: '', clusterUID: WELCOME.clusterUID });
+    await until(() => link.phase === 'ended');
+    assert.equal(agent.held.size, 0);
+    const { clusterUID, epoch } = agent.resumePoint();
+    assert.deepEqual([clusterUID, epoch], [WELCOME.clusterUID, WELCOME.epoch]);
+  },
+);
+
+withLink(
   "Pods are dropped only when the host's own fleet reports that the Node was deleted",
   async ({ agent, link, nextConnection: next }) => {
     agent.held.set('uid-1', 'digest');

@@ -177,6 +177,18 @@ describe('a restarted agent', () => {
     await fixture.until('ended', async () => (await fixture.driver.inspectPod('uid-a')).length === 0);
   });
 
+  test('after the deletion of its Node it stops Pods that a stopped engine lists only later', async () => {
+    open().assignPod(podOf('a'));
+    await running('a');
+    fixture.engine.command({ command: 'engine-down', message: 'no socket' });
+    fixture.assignedPods.clear();
+    await fixture.restartAgent();
+    fixture.workers.stopOrphans();
+    fixture.engine.command({ command: 'engine-up' });
+    await fixture.until('ended', async () => (await fixture.driver.inspectPod('uid-a')).length === 0);
+    assert.deepEqual(fixture.remainingFiles(), []);
+  });
+
   test('no second copy starts next to a Pod that only the engine knows, until that is assigned or has ended', async () => {
     open().assignPod(podOf('stranger', {}, OWNED));
     await running('stranger');

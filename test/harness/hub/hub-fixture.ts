@@ -3,7 +3,12 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
 import { Link } from '../../../agent/link/link.js';
-import type { DesiredChange, LinkDelegate, LinkServiceHandler } from '../../../agent/link/link-delegate.js';
+import type {
+  DesiredChange,
+  Fleet,
+  LinkDelegate,
+  LinkServiceHandler,
+} from '../../../agent/link/link-delegate.js';
 import { Outbox } from '../../../agent/link/outbox.js';
 import { Hub } from '../../../coordinator/hub/hub.js';
 import { ObjectSigner } from '../../../coordinator/hub/restore/object-signer.js';
@@ -145,6 +150,10 @@ export class TestAgent implements LinkDelegate {
     for (const uid of change.unassigned) this.held.delete(uid);
   }
 
+  dropAllPods(fleet: Fleet): Promise<void> {
+    return this.apply({ set: [], unassigned: [...this.held.keys()], revision: this.#revision, ...fleet });
+  }
+
   prefetchImages(images: readonly string[]): void {
     this.pinnedImages.push([...images]);
   }
@@ -156,7 +165,6 @@ export class TestAgent implements LinkDelegate {
   openStream: LinkDelegate['openStream'] = async () => this.log();
 
   onLive(welcome: Welcome): void {
-    this.clusterUID = welcome.clusterUID;
     this.welcomes.push(welcome);
   }
 
@@ -166,10 +174,6 @@ export class TestAgent implements LinkDelegate {
 
   onHandoversAcknowledged(uids: readonly string[]): void {
     this.confirmedHandovers.push(...uids);
-  }
-
-  assignedUids(): string[] {
-    return [...this.held.keys()];
   }
 
   onFailed(reasons: readonly string[]): void {

@@ -1,6 +1,6 @@
 /** Faults of DaemonJobs that the simulation found, each as a short history. */
 import { describe, test } from 'node:test';
-import { after, job, outcomesNear, outcomesOf, SECOND } from './case-builders.js';
+import { after, job, KILLED, outcomesNear, outcomesOf, SECOND } from './case-builders.js';
 import { withWitness } from './case-witness.js';
 
 describe('faults of DaemonJobs that the simulation found', () => {
@@ -61,6 +61,64 @@ describe('faults of DaemonJobs that the simulation found', () => {
         after(1.5, { kind: 'edit job pod', name: 'sweep', node: 'host-1', attempt: '0', run: '0' }),
         after(60, { kind: 'wait' }),
       ]),
+    ),
+  );
+
+  test(
+    'a host without a cache and engine removes the containers of its deleted Node when the engine is back',
+    withWitness(
+      [
+        /Pod sweep.host-1.0 changed: status \(Failed/,
+        /host-1 +the engine stops/,
+        /desired cache is damaged/,
+        /hub ended the session .*nodeDeleted/,
+        { absent: /host-1 +the agent starts/ },
+        /the container engine answers again/,
+      ],
+      () =>
+        outcomesOf(1, [
+          after(0.1, job('job:fails', { backoffLimit: 0 })),
+          after(20, { kind: 'stop engine', node: 'host-1', forMs: 90 * SECOND, killsContainers: true }),
+          after(0.1, {
+            ...{ kind: 'kill agent', node: 'host-1', crashAt: KILLED },
+            ...{ downMs: 500, damagesCache: true },
+          }),
+          after(20, { kind: 'delete node', node: 'host-1' }),
+        ]),
+    ),
+  );
+
+  test(
+    'a Pod that succeeded does not run again if its agent is killed while it removes the Pod of a deleted job',
+    withWitness(
+      [
+        /Pod sweep.host-2.0 changed: status \(Succeeded/,
+        /Pod sweep.host-2.0 removed/,
+        /host-2 +the agent is killed/,
+        /host-2 +the agent starts/,
+      ],
+      () =>
+        outcomesNear({
+          ...{ seed: 'jobs-28010317', nodes: 3, speed: 2 },
+          steps: [
+            after(0.1, job('job:long', { retry: 'AtMostOnce', deadlineSeconds: 90, untilSeconds: 60 })),
+            after(0.416, { kind: 'delete pod', node: 'host-3', index: 2, force: false }),
+            after(6.816, { kind: 'delete job result', name: 'audit', node: 'host-4' }),
+            after(23.34, { kind: 'delete daemonset', name: 'beta', policy: 'Foreground' }),
+            after(2.81, { kind: 'rerun job', name: 'sweep' }),
+            after(0.02, {
+              ...job('job:long', { parallelism: 2, backoffLimit: 1, deadlineSeconds: 20, ttlSeconds: 5 }),
+              ...{ name: 'audit' },
+            }),
+            after(0.813, { kind: 'suspend job', name: 'audit', isSuspended: false }),
+            after(0.014, {
+              ...{ kind: 'kill agent', node: 'host-2', crashAt: { operation: 2, side: 'before' } },
+              ...{ downMs: 5_674, damagesCache: false },
+            }),
+            after(0.209, { kind: 'delete job', name: 'sweep', policy: 'Foreground' }),
+            after(9.322, { kind: 'reset connections', node: 'host-1' }),
+          ],
+        }),
     ),
   );
 

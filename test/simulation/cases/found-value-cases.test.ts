@@ -93,6 +93,28 @@ describe('faults with values of hosts that the simulation found', () => {
   );
 
   test(
+    'an adopted Pod with values counts as updated by its template generation if the template uses none',
+    withWitness(
+      [
+        /DaemonSet beta removed/,
+        /DaemonSet beta created/,
+        /Pod \S+ changed: metadata/,
+        /"set image"/,
+        /DaemonSet beta changed: status .*"updatedNumberScheduled":1/,
+      ],
+      () =>
+        outcomesOf(1, [
+          after(0.1, daemonSet('app:1', { name: 'beta' })),
+          after(0.1, setStore('defaults', { value: 'v0' })),
+          after(0.1, { kind: 'use values', name: 'beta', uses: ['store'] }),
+          after(10, { kind: 'delete daemonset', name: 'beta', policy: 'Orphan' }),
+          after(10, daemonSet('app:2', { name: 'beta', strategy: { type: 'OnDelete' } })),
+          after(10, { kind: 'set image', name: 'beta', image: 'app:3' }),
+        ]),
+    ),
+  );
+
+  test(
     'a host gets a Pod of the next template if the one before had no value there',
     withWitness(
       [/Rollout beta changed: status \(RolledBack/, /mend an image/, /Pod \S+ created on host-2/],

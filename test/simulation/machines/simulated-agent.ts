@@ -3,6 +3,7 @@ import type { WebSocket } from 'ws';
 import { createAgent } from '../../../agent/assembly/create-agent.js';
 import { ConfigCache } from '../../../agent/desired/config-object-cache.js';
 import { DesiredCache } from '../../../agent/desired/desired-cache.js';
+import { JobRuns } from '../../../agent/desired/job-runs.js';
 import { CoordinatorTime } from '../../../agent/handovers/coordinator-time.js';
 import { CoordinatorAddresses, type StoredAddresses } from '../../../agent/link/coordinator-addresses.js';
 import { withMonotonicTimes } from '../../../agent/runtime/monotonic-times-driver.js';
@@ -129,6 +130,7 @@ export class HostAgent {
     const { number: boots, atMs: bootedAtMs } = this.#parts.boot();
     const bootClock = { bootMark: `boot ${boots}`, uptimeMs: () => timeline.now - bootedAtMs };
     const heardTime = await CoordinatorTime.open(bootClock, disk.coordinatorTimeFor(life), log);
+    const jobRuns = await JobRuns.open(disk.jobRunsFor(life), clock, log);
     const addresses = await this.#addresses(life, log);
     const target = () =>
       addresses ? { address: addresses.current, connectTimeoutMs: addresses.connectTimeoutMs } : {};
@@ -146,6 +148,7 @@ export class HostAgent {
       ...(shortage && { pressure: shortage.handlingFor(life) }),
       ...(hasManifests && { manifests: disk.manifestsFor(life) }),
       coordinatorTime: heardTime,
+      jobRuns,
       updateLock: { ask: () => life.perform(() => (isBusy() ? { reason: 'busy' } : undefined)) },
       amendStatus,
       readHost: () => hollowHostInfo(nodeName, boots, `10.0.0.${Number(nodeName.replace(/\D/g, ''))}`),
@@ -155,7 +158,11 @@ export class HostAgent {
       log,
     });
     const running = await startComponents(
-      [{ name: 'cache', stop: () => cache.flush() }, ...agent.components],
+      [
+        { name: 'cache', stop: () => cache.flush() },
+        { name: 'job runs', stop: () => jobRuns.flush() },
+        ...agent.components,
+      ],
       log,
     );
     if (!life.isOver) this.#running = running;

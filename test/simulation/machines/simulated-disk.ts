@@ -1,6 +1,6 @@
 /**
- * The parts of a simulated host's disk that outlive the agent: desired cache, coordinator time, manifests of static
- * Pods.
+ * The parts of a simulated host's disk that outlive the agent: desired cache, coordinator time, runs of DaemonJobs,
+ * manifests of static Pods.
  */
 import { revertOf } from '../../../agent/decisions/handovers/handover-record.js';
 import { type AssignedPod, successorUidOf } from '../../../agent/decisions/pods/assigned-pod.js';
@@ -24,6 +24,7 @@ export class HostDisk {
   isFull = false;
   #cache: string | undefined;
   #heardTime: string | undefined;
+  #jobRuns: string | undefined;
   #addresses: StoredAddresses | undefined;
   /** Handovers and reverts that were already reported. */
   readonly #told = new Set<string>();
@@ -77,6 +78,18 @@ export class HostDisk {
       write: (text) =>
         life.perform(() => {
           this.#heardTime = text;
+        }),
+      quarantine: async (mark) => mark,
+    };
+  }
+
+  /** What the host did for Pods of DaemonJobs. A full disk takes it, because the agent keeps a reserve for it. */
+  jobRunsFor(life: ProgramLifetime): DurableFile {
+    return {
+      read: async () => this.#jobRuns,
+      write: (text) =>
+        life.perform(() => {
+          this.#jobRuns = text;
         }),
       quarantine: async (mark) => mark,
     };

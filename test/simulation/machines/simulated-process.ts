@@ -25,8 +25,8 @@ export class SimulatedProcess {
       };
     };
     this.clock = {
-      now: () => START_MS + Math.round(timeline.now) + wall.offsetMs,
-      monotonic: () => timeline.now,
+      now: () => START_MS + Math.round(timeline.readClock()) + wall.offsetMs,
+      monotonic: () => timeline.readClock(),
       after,
       yieldToEventLoop: () => new Promise((resolve) => after(0, resolve)),
     };

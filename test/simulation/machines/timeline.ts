@@ -9,6 +9,8 @@ interface Happening {
 
 /** A busy second of a handful of hosts has some thousands. */
 const MOST_A_SECOND = 30_000;
+/** Limit for reads of clocks between two happenings. A history with several coordinators has some hundreds. */
+const MOST_READS = 100_000;
 
 export class Timeline {
   /** A heap: the soonest first, of equal times the one that was planned first. */
@@ -17,6 +19,8 @@ export class Timeline {
   #planned = 0;
   /** Happenings in the present second. */
   #second = { begun: 0, happenings: 0 };
+  /** Reads of programs' clocks since the last happening. */
+  #reads = 0;
 
   /** ms since the simulation began. */
   get now(): number {
@@ -34,20 +38,30 @@ export class Timeline {
     };
   }
 
+  /**
+   * Returns `now` to a program. Throws in a program that never pauses, such as a controller that requeues a key at once.
+   * Without the throw the event loop gets no next turn, and the simulation hangs.
+   */
+  readClock(): number {
+    this.#reads += 1;
+    if (this.#reads > MOST_READS) throw new Error('a program works without end and without a pause');
+    return this.#now;
+  }
+
   /** True if a program works without end and without a pause. */
   get isBusy(): boolean {
-    return this.#second.happenings > MOST_A_SECOND;
+    return this.#second.happenings > MOST_A_SECOND || this.#reads > MOST_READS;
   }
 
   /** Lets everything happen that is due by then; stops early when `isOver` says so. */
   async until(endMs: number, isOver: () => boolean = () => false): Promise<void> {
     await settled();
     for (let next = this.#heap[0]; next && next.at <= endMs && !isOver(); next = this.#heap[0]) {
+      if (this.isBusy) return;
       this.#pop();
       if (!next.action) continue;
       this.#now = next.at;
       this.#count();
-      if (this.isBusy) return;
       next.action();
       await settled();
     }
@@ -55,6 +69,7 @@ export class Timeline {
   }
 
   #count(): void {
+    this.#reads = 0;
     if (this.#now >= this.#second.begun + 1_000) this.#second = { begun: this.#now, happenings: 0 };
     this.#second.happenings += 1;
   }

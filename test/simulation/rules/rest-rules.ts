@@ -100,7 +100,6 @@ function placeUnrest(daemonSet: DaemonSet, node: Node, { stored: truth }: Observ
   const { name } = node.metadata;
   const pods = truth.podsOf(daemonSet, name);
   const where = `${daemonSet.metadata.name} on ${name}`;
-  const values = valuesOn(daemonSet, node, truth);
   const isRefused = hasNoValues(daemonSet, node, truth);
   const mayStart = belongs(daemonSet, node) && !isRefused;
   const mayBe = mayStart ? [1] : mayStay(daemonSet, node) ? [0, 1] : [0];
@@ -111,12 +110,19 @@ function placeUnrest(daemonSet: DaemonSet, node: Node, { stored: truth }: Observ
   const outdated = pods.find((pod) => !isUpdated(pod, daemonSet));
   if (!isRolling || isRefused) return [];
   if (outdated) return [`${where}: ${outdated.metadata.name} is of an older template`];
-  const wrong = pods.find((pod) => !hasValues(pod, values));
+  const values = valuesOn(daemonSet, node, truth);
+  const wrong = pods.find((pod) => !hasValues(pod, daemonSet, values));
   return wrong ? [`${where}: ${wrong.metadata.name} has not ${JSON.stringify(values)}`] : [];
 }
 
-function hasValues(pod: Pod, values: Record<string, string>): boolean {
+/**
+ * A template without values cannot judge a Pod of another template that counts as updated by its generation
+ * (`hasTemplateGeneration`): that Pod may keep its own values.
+ */
+function hasValues(pod: Pod, daemonSet: DaemonSet, values: Record<string, string>): boolean {
   const own = valuesOfPod(pod);
+  const isOfOther = versionOf(pod) !== versionOf(daemonSet.spec.template);
+  if (isOfOther && Object.keys(values).length === 0) return true;
   const isEqual = Object.entries(values).every(([path, value]) => own[path] === value);
   return isEqual && Object.keys(own).length === Object.keys(values).length;
 }
@@ -128,7 +134,8 @@ function isUpdated(pod: Pod, daemonSet: DaemonSet): boolean {
 /** Of this template, and with the values of its host. */
 function isCurrent(pod: Pod, daemonSet: DaemonSet, truth: StoredState): boolean {
   const node = truth.nodes.get(targetNodeOf(pod) ?? '');
-  return isUpdated(pod, daemonSet) && node !== undefined && hasValues(pod, valuesOn(daemonSet, node, truth));
+  if (node === undefined || !isUpdated(pod, daemonSet)) return false;
+  return hasValues(pod, daemonSet, valuesOn(daemonSet, node, truth));
 }
 
 function statusUnrest(

@@ -12,6 +12,8 @@ import { type HistoryOutcome, runHistory } from './run-history.js';
 import { type RunName, runSeed } from './run-seed.js';
 
 const SHRINKING_TRIES = 80;
+/** Limit for a history and its shortening, which take seconds and minutes. */
+const LIMIT_MS = 30 * 60_000;
 /** Most of what a history makes is soon garbage: with more room for what is new, less of it is ever moved. */
 const YOUNG_MB = 64;
 
@@ -31,17 +33,28 @@ interface Shortened {
 
 export class HistoryThread {
   readonly #worker: Worker;
+  readonly #limitMs: number;
 
-  constructor(mix: RunName) {
+  constructor(mix: RunName, limitMs = LIMIT_MS) {
+    this.#limitMs = limitMs;
     const resourceLimits = { maxYoungGenerationSizeMb: YOUNG_MB };
     this.#worker = new Worker(new URL(import.meta.url), { workerData: mix, resourceLimits });
   }
 
-  /** One at a time. Rejects when the thread dies of it. */
+  /**
+   * One at a time. Rejects when the thread dies of it, or gives no result in time: a program may loop without end and
+   * without reading its clock.
+   */
   async run(seed: string): Promise<HistoryResult> {
     this.#worker.postMessage(seed);
-    const [result] = (await once(this.#worker, 'message')) as [HistoryResult];
-    return result;
+    try {
+      const signal = AbortSignal.timeout(this.#limitMs);
+      const [result] = (await once(this.#worker, 'message', { signal })) as [HistoryResult];
+      return result;
+    } catch (error) {
+      await this.end();
+      throw new Error(`${seed} gives no result: it ends its thread, or does not end`, { cause: error });
+    }
   }
 
   async end(): Promise<void> {

@@ -92,9 +92,11 @@ class Run {
     const error = chronicle.errors[0];
     const broken =
       violation ??
+      (timeline.isBusy
+        ? ['a program works without end and without a pause', ...leaked].join(': ')
+        : undefined) ??
       (error && `a program met what it did not expect: ${error}`) ??
       (leaked[0] && `a promise was rejected and nobody cared: ${leaked[0]}`) ??
-      (timeline.isBusy ? 'somebody works without end and without a pause' : undefined) ??
       (this.#restless.length > 0 ? `${SETTLED_RULE}: ${this.#restless.join('; ')}` : undefined);
     return {
       ...(broken && { violation: broken }),
