@@ -136,7 +136,8 @@ export class DaemonSetFleetReconciler {
       if (hasWork) this.#enqueueNode(daemonSet, tally, name);
       else if (requeueAfterMs !== undefined)
         this.#nodeQueue().addAfter(nodeKey(daemonSet, name), requeueAfterMs);
-      await slice.yieldIfUsedUp();
+      const pause = slice.yieldIfUsedUp();
+      if (pause) await pause;
     }
     tally.isComplete = true;
     return counted;

@@ -121,29 +121,33 @@ export class DaemonSetNodeReconciler {
     const { tally } = counted;
     const subject = { daemonSet, tally, counted, nodeName, context };
     try {
-      await this.#act(subject);
+      const acting = this.#act(subject);
+      if (acting) await acting;
     } finally {
       this.#writes.wakeWaiting(tally.subject.uid);
     }
   }
 
-  /** One change at a time, in this order: ownership, missing and surplus Pods, the ordered action. */
-  async #act(subject: NodeSubject): Promise<void> {
+  /**
+   * One change at a time, in this order: ownership, missing and surplus Pods, the ordered action. Returns undefined if
+   * there is nothing to change.
+   */
+  #act(subject: NodeSubject): Promise<void> | undefined {
     const { daemonSet, tally, counted, nodeName, context } = subject;
     const order = tally.takeAction(nodeName);
     const observed = this.observe(daemonSet, counted, nodeName);
     if (observed.requeueAfterMs !== undefined) context.requeueAfter(observed.requeueAfterMs);
-    if (!observed.hasWork && !order) return;
+    if (!observed.hasWork && !order) return undefined;
     const isHandoverEnd = order?.action === 'withdraw' || observed.settledHandover !== undefined;
-    if (!isHandoverEnd && tally.deferIfFrozen(nodeName, counted.constraints)) return;
+    if (!isHandoverEnd && tally.deferIfFrozen(nodeName, counted.constraints)) return undefined;
     // Until the next reconcile has seen the writes of this one, the node counts as in progress.
     tally.markInProgress(nodeName);
     this.#writing.add(nodeKey(daemonSet, nodeName));
     if (observed.settledHandover !== undefined)
-      await this.#writes.endHandover(subject, observed.settledHandover, 'settle');
-    else if (observed.claims.length > 0) await this.#writes.claim(subject, observed.claims);
-    else if (!isIdle(observed.step)) await this.#perform(subject, observed.step);
-    else if (order) await this.#replace(subject, observed, order);
+      return this.#writes.endHandover(subject, observed.settledHandover, 'settle');
+    if (observed.claims.length > 0) return this.#writes.claim(subject, observed.claims);
+    if (!isIdle(observed.step)) return this.#perform(subject, observed.step);
+    return order && this.#replace(subject, observed, order);
   }
 
   /** Performs the action, if it is still possible. */

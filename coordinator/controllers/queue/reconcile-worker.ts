@@ -72,7 +72,8 @@ export class Worker {
     for (let key = await this.queue.take(); key !== undefined; key = await this.queue.take()) {
       await this.#process(key);
       this.queue.done(key);
-      await this.#slice.yieldIfUsedUp();
+      const pause = this.#slice.yieldIfUsedUp();
+      if (pause) await pause;
     }
   }
 

@@ -30,8 +30,10 @@ export class ServiceSelectorIndex {
 
   /** Returns the keys of the Services that select this object. */
   servicesOf({ metadata }: KubeObject): string[] {
-    const { namespace = '', labels = {} } = metadata;
     const found: string[] = [];
+    // Without a Service, the change of a Pod builds no keys.
+    if (this.#byLabel.size === 0) return found;
+    const { namespace = '', labels = {} } = metadata;
     for (const [key, value] of Object.entries(labels)) {
       for (const [service, selector] of this.#byLabel.get(`${namespace} ${key}=${value}`) ?? [])
         if (selectsLabels(selector, labels)) found.push(service);

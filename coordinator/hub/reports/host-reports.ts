@@ -93,7 +93,7 @@ export class HostReports {
   async #store(session: Session, report: StatusReport, offsetMs: number): Promise<void> {
     const { informers, resync } = this.#deps;
     const { mirrors } = this;
-    await this.#storeReturned(session, report.returned ?? []);
+    if (report.returned) await this.#storeReturned(session, report.returned);
     if (report.foundUids) session.sender?.addFoundInEngine(report.foundUids);
     for (const handedOver of report.handedOver ?? []) {
       const verdict = await this.#handovers.apply(session.node, handedOver);

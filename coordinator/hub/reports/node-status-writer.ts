@@ -100,10 +100,10 @@ export class NodeStatusWriter {
    * Resolves when the Node's status contains the report and the current liveness. Rejects with ApiError when the
    * registry does. A deleted Node is not an error.
    */
-  write(node: string, report?: NodeStatus): Promise<void> {
+  async write(node: string, report?: NodeStatus): Promise<void> {
     const { queue, liveness } = this.#deps;
     const reported = report && this.#checked(node, report);
-    return queue.run(node, async () => {
+    await queue.run(node, async () => {
       const written = await this.#writeNode(node, reported);
       if (!written) return 0;
       if (reported) this.#recordEvents(written);

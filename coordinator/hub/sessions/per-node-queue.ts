@@ -19,14 +19,13 @@ export class PerNodeQueue {
   /**
    * Runs `job` after the earlier jobs of this node. Resolves or rejects with its result. Later jobs run in both cases.
    */
-  run(node: string, job: () => Promise<WrittenRevision>): Promise<void> {
-    const before = this.#tails.get(node) ?? Promise.resolve();
-    const result = before.then(job);
-    const tail = result.then((revision) => this.#informers.waitFor(revision)).catch(() => undefined);
-    this.#tails.set(node, tail);
-    void tail.then(() => {
+  run(node: string, job: () => Promise<WrittenRevision>): Promise<WrittenRevision> {
+    const result = this.#tails.get(node)?.then(job) ?? job();
+    const ended = () => {
       if (this.#tails.get(node) === tail) this.#tails.delete(node);
-    });
-    return result.then(() => undefined);
+    };
+    const tail = result.then((revision) => this.#informers.waitFor(revision)).then(ended, ended);
+    this.#tails.set(node, tail);
+    return result;
   }
 }

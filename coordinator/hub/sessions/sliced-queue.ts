@@ -37,7 +37,8 @@ export class SlicedQueue<T> {
     for (const item of this.#waiting) {
       this.#waiting.delete(item);
       this.#performOrLog(item);
-      await slice.yieldIfUsedUp();
+      const pause = slice.yieldIfUsedUp();
+      if (pause) await pause;
     }
     this.#isRunning = false;
   }

@@ -20,7 +20,8 @@ interface Request {
 
 /** Callbacks of one caller. */
 interface Answer {
-  resolve(revision: number, write: Write): void;
+  /** Returns false if the caller still waits for other writes, so that no continuation runs. */
+  resolve(revision: number, write: Write): boolean;
   reject(error: unknown, write: Write): void;
 }
 
@@ -71,7 +72,11 @@ export class GroupCommit {
     const refusal = this.#broken ?? this.#stalled;
     if (refusal) return Promise.reject(refusal);
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ write, answer: { resolve, reject } });
+      const settle = (revision: number) => {
+        resolve(revision);
+        return true;
+      };
+      this.#waiting.push({ write, answer: { resolve: settle, reject } });
       this.#running ??= this.#run();
     });
   }
@@ -86,6 +91,7 @@ export class GroupCommit {
       const answered = () => {
         left -= 1;
         if (left === 0) resolve(refusals);
+        return left === 0;
       };
       const reject = (error: unknown, write: Write) => {
         refusals[writes.indexOf(write)] = error;
@@ -209,8 +215,8 @@ export class GroupCommit {
   /** Settles callers in time slices: the continuations of two thousand callers would block the event loop. */
   async #answer(accepted: readonly Accepted[]): Promise<void> {
     for (const { request, change } of accepted) {
-      request.answer.resolve(change.revision, request.write);
-      await this.#slice.yieldIfUsedUp();
+      const isContinued = request.answer.resolve(change.revision, request.write);
+      if (isContinued) await this.#slice.yieldIfUsedUp();
     }
   }
 

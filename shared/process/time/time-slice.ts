@@ -80,7 +80,11 @@ export class TimeSlice {
     return !this.#time.isUsedUp;
   }
 
-  /** Returns undefined while there is time left, so that the caller does not wait. */
+  /**
+   * Returns undefined while there is time left, so that the caller does not wait. A loop whose items start no
+   * asynchronous work awaits only a promise: an `await` of undefined creates up to three promises. Other loops always
+   * await, so that the slice includes what their items have started.
+   */
   yieldIfUsedUp(): Promise<void> | undefined {
     return this.#time.isUsedUp ? this.#time.wait() : undefined;
   }
