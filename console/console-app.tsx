@@ -9,6 +9,7 @@ import { ErrorBoundary } from './layout/shell/error-boundary.js';
 import { NotFoundPage } from './layout/shell/not-found-page.js';
 import { PageShell } from './layout/shell/page-shell.js';
 import { askBeforeLeaving, protectUnsavedEdits } from './layout/unsaved-edits.js';
+import { ExplanationPopup } from './layout/widgets/explained.js';
 import { FleetAttention } from './overview/fleet-attention.js';
 import { OverviewPage } from './overview/overview-page.js';
 import { KeyboardShortcuts } from './palette/keyboard-shortcuts.js';
@@ -108,6 +109,7 @@ function Console() {
         <ErrorBoundary isQuiet>
           <FleetAttention />
         </ErrorBoundary>
+        <ExplanationPopup />
       </SignInGate>
     </Router>
   );

@@ -4,6 +4,7 @@ import { Link } from 'wouter';
 import type { AuditEvent } from '../../shared/kube/access/audit-types.js';
 import controls from '../layout/controls.module.css';
 import { RelativeTime } from '../layout/time/relative-time.js';
+import { t } from '../texts/translate.js';
 import { activitySentence } from './activity-sentence.js';
 import classes from './audit-page.module.css';
 import { ChangeList } from './change-list.js';
@@ -28,10 +29,8 @@ export function ActivityRow({ event, filtered }: ActivityRowProps) {
           <RelativeTime at={requestReceivedTimestamp} />
         </td>
         <td className={classes.what}>
-          <Link href={filtered('user', who)} title={`Show only ${who}`}>
-            {who}
-          </Link>{' '}
-          {did} {kind} {href ? <Link href={href}>{object}</Link> : object}
+          <Link href={filtered('user', who)}>{who}</Link> {did} {kind}{' '}
+          {href ? <Link href={href}>{object}</Link> : object}
           {summary && `: ${summary}`}
         </td>
         <td className={responseStatus.code >= 400 ? controls.problem : undefined}>
@@ -57,7 +56,14 @@ export function ActivityRow({ event, filtered }: ActivityRowProps) {
               {verb} {event.requestURI} from {sourceIPs.join(', ')}
               {event.userAgent && ` by ${event.userAgent}`}
             </p>
-            {object !== '' && <Link href={filtered('object', object)}>Only activity of {object}</Link>}
+            <p>
+              <Link href={filtered('user', who)}>{t('Only activity of {{name}}', { name: who })}</Link>
+            </p>
+            {object !== '' && (
+              <Link href={filtered('object', object)}>
+                {t('Only activity of {{name}}', { name: object })}
+              </Link>
+            )}
           </td>
         </tr>
       )}

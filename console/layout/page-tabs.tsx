@@ -3,6 +3,7 @@
  * reached by Back.
  */
 import { Link, useSearch } from 'wouter';
+import { translated } from '../texts/translate.js';
 import classes from './page-tabs.module.css';
 
 interface PageTab<T extends string> {
@@ -43,7 +44,7 @@ export function PageTabs<T extends string>({ label, path, tabs, current }: PageT
             href={query ? `${path}?${query}` : path}
             aria-current={id === current ? 'page' : undefined}
           >
-            {name}
+            {translated(name)}
           </Link>
         );
       })}

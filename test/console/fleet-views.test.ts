@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { until } from '../harness/basics/wait-until.js';
-import { accessOf, signIn } from '../harness/console/browser.js';
+import { accessOf, PHONE, signIn, violationsOf } from '../harness/console/browser.js';
 import { ConsoleFixture, describeInBrowser } from '../harness/console/console-fixture.js';
 import { applyEverywhere } from '../harness/simulated/simulated-actions.js';
 import { type SimulatedFleet, startSimulatedFleet } from '../harness/simulated/simulated-fleet-fixture.js';
@@ -15,6 +15,26 @@ const NODES = 12;
 const LIMITS = { timeoutMs: 60_000 };
 const MERGE = 'application/merge-patch+json';
 const RBAC = '/apis/rbac.authorization.k8s.io/v1';
+
+/** Limit for the presses of Tab from the start of a page to a time on it. */
+const MOST_STOPS = 40;
+
+/** The languages of the console, and its word for the last tab of a host. */
+const LANGUAGES = [
+  ['en', 'Settings'],
+  ['de', 'Einstellungen'],
+  ['id', 'Pengaturan'],
+  ['ko', '설정'],
+  ['zh-Hans', '设置'],
+] as const;
+
+/** Runs in the page. Returns the tabs that are outside the window or lower than a finger needs. */
+const SMALL_OR_OUTSIDE = `[...document.querySelectorAll('nav[aria-label="Parts of host node-1"] a')]
+  .filter((link) => {
+    const { left, right, height } = link.getBoundingClientRect();
+    return left < 0 || right > innerWidth || height < 44 || link.scrollWidth > link.clientWidth;
+  })
+  .map((link) => link.textContent)`;
 
 describeInBrowser('fleet views in the console', suite);
 
@@ -40,7 +60,11 @@ function suite(): void {
     });
     await page.getByText('(Asia/Tokyo)').waitFor();
     const since = page.getByRole('region', { name: 'Link' }).locator('time').first();
-    assert.match((await since.getAttribute('title')) ?? '', /GMT-[45]; there .* GMT\+9$/);
+    await since.click();
+    await page
+      .getByRole('tooltip')
+      .getByText(/GMT-[45]; there .* GMT\+9$/)
+      .waitFor();
     await page.getByLabel('Show times in the host’s time zone').check();
     await page.waitForURL(/times=host/);
     await page
@@ -55,6 +79,49 @@ function suite(): void {
       .getByText(/GMT\+9$/)
       .first()
       .waitFor();
+  });
+
+  test('an exact time is reached by Tab and by a tap, and Escape closes it', async () => {
+    const page = await fixture.signedIn('hosts/node-3?tab=metrics', { locale: 'en-GB', hasTouch: true });
+    const exact = page.getByRole('tooltip').getByText(/^\d+ \w+ 20\d\d, \d\d:\d\d:\d\d/);
+    const since = page.getByRole('region', { name: 'Link' }).getByRole('button', { name: /ago$/ }).first();
+    await since.waitFor();
+    await page.getByRole('main').focus();
+    const isReached = async () => (await since.and(page.locator(':focus')).count()) === 1;
+    for (let presses = 0; presses < MOST_STOPS && !(await isReached()); presses += 1) {
+      await page.keyboard.press('Tab');
+    }
+    assert.ok(await isReached(), `the time is within ${MOST_STOPS} stops of Tab`);
+    await exact.waitFor();
+    const description = (await since.getAttribute('aria-describedby')) ?? '';
+    assert.equal(await page.locator(`[id="${description}"]`).textContent(), await exact.textContent());
+    assert.deepEqual(await violationsOf(page), []);
+    await page.keyboard.press('Escape');
+    await exact.waitFor({ state: 'detached' });
+    await since.tap();
+    await exact.waitFor();
+    await page.getByRole('heading', { level: 1 }).tap();
+    await exact.waitFor({ state: 'detached' });
+  });
+
+  test('the settings and the user have visible names', async () => {
+    const page = await fixture.signedIn('services');
+    await page.getByText('Settings', { exact: true }).click();
+    for (const name of ['Theme', 'Rows', 'Language', 'Signed in as']) {
+      await page.getByText(name).first().waitFor();
+    }
+    assert.equal(await page.locator('[title]').count(), 0, 'titles of elements open for a mouse only');
+  });
+
+  test('the tabs of a host fit on phones in every language, and are large enough for a finger', async () => {
+    const page = await fixture.signedIn('hosts/node-1', { viewport: PHONE });
+    for (const [language, word] of LANGUAGES) {
+      await page.evaluate(`localStorage.setItem('everynode-language', '${language}')`);
+      await page.reload();
+      const tabs = page.getByRole('navigation', { name: 'Parts of host node-1' });
+      await tabs.getByRole('link', { name: word, exact: true }).waitFor();
+      assert.deepEqual(await page.evaluate(SMALL_OR_OUTSIDE), [], language);
+    }
   });
 
   test('a read-only user gets no actions, and a user without rights sees nothing', async () => {

@@ -4,7 +4,7 @@ import { before, test } from 'node:test';
 import type { DaemonSet } from '../../shared/kube/daemonsets/daemonset-types.js';
 import type { HostReadings } from '../../shared/kube/fleet/host-reading-types.js';
 import { until } from '../harness/basics/wait-until.js';
-import { DESK, PHONE, violationsOf } from '../harness/console/browser.js';
+import { DESK, PHONE, tooWideOf, violationsOf } from '../harness/console/browser.js';
 import { ConsoleFixture, describeInBrowser } from '../harness/console/console-fixture.js';
 import { rewrite, textOf } from '../harness/console/yaml-editor-steps.js';
 import { numberReady, runCommand } from '../harness/simulated/simulated-actions.js';
@@ -101,6 +101,18 @@ function suite(): void {
     await page.getByRole('button', { name: 'Changes of revision 3' }).click();
     await page.getByLabel('Changes from revision 2 to 3').getByText('till:2b').waitFor();
     await page.getByRole('cell', { name: 'everynode-admin' }).first().waitFor();
+  });
+
+  test('revisions are compared on a phone without scrolling sideways', async () => {
+    const page = await fixture.signedIn('daemonsets/default/till?from=1&to=2', { viewport: PHONE });
+    for (const language of ['en', 'de']) {
+      await page.evaluate(`localStorage.setItem('everynode-language', '${language}')`);
+      await page.reload();
+      const difference = page.getByLabel('From revision 1 to 2');
+      await difference.getByText(/− .*till:1/).waitFor();
+      assert.deepEqual(await tooWideOf(page), [], language);
+      assert.equal(await difference.getByText('containers:').filter({ visible: true }).count(), 1);
+    }
   });
 
   test('revisions are compared, and a rollback states the number of affected hosts', async () => {

@@ -1,5 +1,5 @@
 /** User menu: name, settings of this browser and sign-out. */
-import { useEffect, useState } from 'react';
+import { useEffect, useId, useState } from 'react';
 import { requestApi } from '../../api/api-call.js';
 import { isSignedInByCertificate, userName } from '../../api/signed-in-user.js';
 import { t, translated } from '../../texts/translate.js';
@@ -19,8 +19,8 @@ export function UserMenu() {
   const hasNotices = useNoticesOn();
   return (
     <div className={classes.person}>
-      <p className={classes.name} title={t('Signed in as')}>
-        {userName()}
+      <p className={classes.name}>
+        {t('Signed in as')} <strong>{userName()}</strong>
       </p>
       <details className={classes.settings}>
         <summary>{t('Settings')}</summary>
@@ -57,20 +57,23 @@ interface ChoiceProps<T extends string> {
 }
 
 function Choice<T extends string>({ label, choices, value, onChoose }: ChoiceProps<T>) {
+  const id = useId();
   return (
-    <select
-      className={controls.input}
-      aria-label={translated(label)}
-      title={translated(label)}
-      value={value}
-      onChange={({ target }) => onChoose(choices.find((each) => each === target.value) ?? value)}
-    >
-      {choices.map((name) => (
-        <option key={name} value={name}>
-          {translated(name)}
-        </option>
-      ))}
-    </select>
+    <>
+      <label htmlFor={id}>{translated(label)}</label>
+      <select
+        id={id}
+        className={controls.input}
+        value={value}
+        onChange={({ target }) => onChoose(choices.find((each) => each === target.value) ?? value)}
+      >
+        {choices.map((name) => (
+          <option key={name} value={name}>
+            {translated(name)}
+          </option>
+        ))}
+      </select>
+    </>
   );
 }
 

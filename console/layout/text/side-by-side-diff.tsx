@@ -33,7 +33,7 @@ export function SideBySideDiff({ label, before, after }: SideBySideProps) {
         </thead>
         <tbody>
           {rows.map((row) => (
-            <tr key={row.number}>
+            <tr key={row.number} data-same={row.isSame || undefined}>
               <Line text={row.before} sign="−" part={row.isSame ? undefined : 'removed'} />
               <Line text={row.after} sign="+" part={row.isSame ? undefined : 'added'} />
             </tr>

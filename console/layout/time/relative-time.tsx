@@ -1,7 +1,8 @@
-/** Shows a time as `4 minutes ago` with the exact time as a tooltip, or as local time of the host. */
+/** Shows a time as `4 minutes ago` with the exact time as its explanation, or as local time of the host. */
 import { useCallback, useState } from 'react';
 import { useInterval } from '../../api/live-list.js';
 import { currentFormatTag, t } from '../../texts/translate.js';
+import { Explained } from '../widgets/explained.js';
 import { exactTimeText } from './host-time-zone.js';
 import { useHostZone } from './host-times.js';
 
@@ -30,20 +31,25 @@ function relativeText(differenceMs: number): string {
   return relativeFormat(currentFormatTag()).format(Math.trunc(seconds / size), unit);
 }
 
-/** Updated every second while mounted. */
 export function RelativeTime({ at }: { at: string }) {
-  const [now, setNow] = useState(Date.now);
   const { zone, inHostZone } = useHostZone();
+  return (
+    <Explained explanation={<ExactTime at={at} zone={zone} />}>
+      <time dateTime={at}>{inHostZone ? exactTimeText(at, zone) : <Age at={at} />}</time>
+    </Explained>
+  );
+}
+
+function ExactTime({ at, zone }: { at: string; zone: string | undefined }) {
+  return exactTimeText(at) + (zone ? `; ${t('there {{time}}', { time: exactTimeText(at, zone) })}` : '');
+}
+
+/** Updated every second while mounted. */
+function Age({ at }: { at: string }) {
+  const [now, setNow] = useState(Date.now);
   useInterval(
     TICK_MS,
     useCallback(() => setNow(Date.now()), []),
   );
-  return (
-    <time
-      dateTime={at}
-      title={exactTimeText(at) + (zone ? `; ${t('there {{time}}', { time: exactTimeText(at, zone) })}` : '')}
-    >
-      {inHostZone ? exactTimeText(at, zone) : relativeText(Date.parse(at) - now)}
-    </time>
-  );
+  return relativeText(Date.parse(at) - now);
 }

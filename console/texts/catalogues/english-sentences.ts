@@ -4,6 +4,7 @@
  */
 
 export const SENTENCES = [
+  'Only activity of {{name}}',
   'No policies: changes are allowed at any time. Use a <policy/> with <windows/> or <freezes/> to restrict them.',
   'It applies to no DaemonSet.',
   'Applies to {{names}}.',
