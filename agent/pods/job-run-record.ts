@@ -50,9 +50,9 @@ export class JobRunRecord {
 }
 
 /**
- * Returns the records with a `forget` that waits until the desired state is on disk. An agent that is killed with the
- * Pod's removal only in memory still has the Pod: without its containers and its record it would run again. If the
- * write fails, the record stays.
+ * Returns the records with a `forget` that waits until the desired state is on disk, where the Pod is unassigned. An agent
+ * that is killed with that only in memory still has an assigned Pod: without its containers and its record it would run
+ * again. If the write fails, the record stays.
  */
 export function forgettingOncePersisted(
   runs: PodWorkerDeps['jobRuns'],

@@ -8,7 +8,10 @@ import { ownText } from '../../shared/kube/objects/own-text.js';
 
 type JsonMap = Record<string, unknown>;
 
-/** Returns a function for the objects of one kind. It replaces parts by equal ones and returns its argument. */
+/**
+ * Returns a function for the objects of one kind. It replaces parts by equal ones and returns its argument. The object
+ * is shared with other readers, who see no difference.
+ */
 export function sharingEqualParts<T extends KubeObject>(): (object: T) => T {
   let last: JsonMap = {};
   return (object) => {
@@ -48,15 +51,19 @@ function shareItems(list: unknown[], known: readonly unknown[] | undefined): boo
   return isEqual;
 }
 
-/** Returns true if both maps are equal. */
+/**
+ * Returns true if both maps are equal and have their members in the same order. The digest of a Pod that a host holds
+ * depends on the order: with the members of another Pod's map, the hub would send the Pod again after a reconnect.
+ */
 function shareMembers(map: JsonMap, known: JsonMap | undefined): boolean {
   let equal = 0;
   const keys = Object.keys(map);
-  for (const key of keys) {
+  const knownKeys = known ? Object.keys(known) : [];
+  for (const [index, key] of keys.entries()) {
     const isKnown = known !== undefined && Object.hasOwn(known, key);
     const shared = withKnownParts(map[key], isKnown ? known[key] : undefined);
     setOwn(map, key, shared);
-    if (isKnown && shared === known[key]) equal += 1;
+    if (knownKeys[index] === key && shared === known?.[key]) equal += 1;
   }
-  return known !== undefined && equal === keys.length && equal === Object.keys(known).length;
+  return known !== undefined && equal === keys.length && equal === knownKeys.length;
 }

@@ -37,7 +37,7 @@ export interface ObjectRecord<T extends KubeObject = KubeObject> {
   bytes(): Buffer;
   /** The same bytes for callers that copy them anyway, if that is cheaper. */
   copyableBytes?(): Buffer | SplicedValue;
-  /** Decoded once and shared: do not change it. */
+  /** Decoded once and shared: do not change it. Only informers replace parts of it by equal ones. */
   object(): T;
 }
 

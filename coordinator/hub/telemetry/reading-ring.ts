@@ -52,11 +52,15 @@ export class ReadingRing {
     };
   }
 
-  /** Clears the steps after the last one, or the steps of the future if the clock was set back. */
+  /**
+   * Clears the steps between the last one and a later one. A clock that was set back within the kept time changes
+   * nothing, and otherwise all steps are cleared: they are of a time that has not come.
+   */
   #moveTo(step: number): void {
-    const after = Math.min(step, this.#last);
-    const count = Math.min(Math.abs(step - this.#last), this.#count);
-    for (let next = after + 1; next <= after + count; next += 1) {
+    if (this.#isKept(step)) return;
+    const first =
+      step > this.#last ? Math.max(this.#last + 1, step - this.#count + 1) : step - this.#count + 1;
+    for (let next = first; next <= step; next += 1) {
       const base = this.#placeOf(next);
       this.#values.fill(UNKNOWN, base, base + CHANNELS.length);
     }

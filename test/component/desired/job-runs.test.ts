@@ -43,7 +43,7 @@ test('a damaged file counts as empty, and unknown states are ignored', async () 
   assert.deepEqual([runs.get('a'), runs.get('b')], [undefined, 'Failed']);
 });
 
-test('a run is forgotten once the removal of its Pod is on disk, and kept if that cannot be written', async () => {
+test('a run is forgotten once its unassigned Pod is on disk, and kept if that cannot be written', async () => {
   const runs = JobRuns.inMemory(clock, silentLogger);
   const writes: { done: () => void; fail: (why: Error) => void }[] = [];
   const flush = () => new Promise<void>((done, fail) => writes.push({ done, fail }));
