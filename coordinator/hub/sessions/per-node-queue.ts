@@ -17,7 +17,8 @@ export class PerNodeQueue {
   }
 
   /**
-   * Runs `job` after the earlier jobs of this node. Resolves or rejects with its result. Later jobs run in both cases.
+   * Runs `job` after the earlier jobs of this node, at once if there are none. Resolves or rejects with its result. Later
+   * jobs run in both cases.
    */
   run(node: string, job: () => Promise<WrittenRevision>): Promise<WrittenRevision> {
     const result = this.#tails.get(node)?.then(job) ?? job();
