@@ -123,7 +123,11 @@ function HostRow({ namespace, host }: { namespace: string; host: JobHost }) {
       <td>{attempts}</td>
       <td data-long>
         {reason && <strong>{reason} </strong>}
-        {pod && <Link href={`/pods/${namespace}/${pod}`}>{t('Pod and log')}</Link>}
+        {pod && (
+          <Link className={classes.pod} href={`/pods/${namespace}/${pod}`}>
+            {t('Pod and log')}
+          </Link>
+        )}
         {message && <pre className={classes.output}>{message.trimEnd()}</pre>}
       </td>
     </tr>

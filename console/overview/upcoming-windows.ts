@@ -67,7 +67,7 @@ export function upcomingWindows(
           ...(held ? { state: 'never' as const } : nextOpening(zone, now)),
         })),
     )
-    .sort((a, b) => rank(a) - rank(b) || ((a.at ?? '') < (b.at ?? '') ? -1 : 1));
+    .sort((a, b) => rank(a) - rank(b) || (a.at ?? '').localeCompare(b.at ?? ''));
 }
 
 /** Returns which windows a list leaves out, or ''. A window of a policy that is not loaded may be the next one. */

@@ -57,7 +57,7 @@ export class PolicyCalendars {
       daemonSets: this.#governed(policy),
       ...{ from: toTimestamp(from), to: toTimestamp(to) },
       ...(frozen ? { held: 'frozen' } : paused ? { held: 'paused' } : {}),
-      zones: zones.sort((a, b) => b.hosts - a.hosts),
+      zones: zones.sort(mostHostsFirst),
     };
   }
 
@@ -88,6 +88,11 @@ export class PolicyCalendars {
       .map((daemonSet) => daemonSet.metadata.name)
       .sort();
   }
+}
+
+/** Equal numbers of hosts are sorted by zone: in the order of the Nodes, the sections of a page would change places. */
+function mostHostsFirst(a: CalendarZone, b: CalendarZone): number {
+  return b.hosts - a.hosts || (a.zones.join() < b.zones.join() ? -1 : 1);
 }
 
 function zonesOf({ key }: MaintenanceSchedule): string[] {
