@@ -9,9 +9,17 @@ import { spec } from 'node:test/reporters';
 import { Argument, InvalidArgumentError } from 'commander';
 import { LEFT_OUT_PREFIX } from './harness/basics/skip-reason.js';
 import { npmScript, parseScriptArguments } from './harness/processes/npm-script.js';
-import { addOutcome, closingLines, emptyOutcome, type Outcome, saveOutcome } from './runner/outcome.js';
+import {
+  addOutcome,
+  closingLines,
+  emptyOutcome,
+  failWithoutTests,
+  type Outcome,
+  saveOutcome,
+} from './runner/outcome.js';
 import {
   COMPILED_SUITES,
+  emptySuites,
   filesOf,
   findTests,
   type Lane,
@@ -97,18 +105,22 @@ function isLeaf(event: { name: string; details: { type?: string; error?: Error }
 
 interface Options {
   addOutcome?: string;
+  addedExitCode?: number;
   saveOutcome?: string;
 }
 
 async function main(names: string[], options: Options): Promise<number> {
   const outcome = emptyOutcome();
-  for (const step of names.length > 0 ? namedSteps(names) : STEPS) {
+  const steps = names.length > 0 ? namedSteps(names) : STEPS;
+  for (const step of steps) {
     await Promise.all(step.map((each) => runLane(each, outcome)));
   }
+  outcome.failed.push(...emptySuites(steps).map((suite) => `${suite} has no test files`));
+  failWithoutTests(outcome);
   if (options.saveOutcome !== undefined) saveOutcome(options.saveOutcome, outcome);
-  if (options.addOutcome !== undefined) addOutcome(outcome, options.addOutcome);
+  if (options.addOutcome !== undefined) addOutcome(outcome, options.addOutcome, options.addedExitCode);
   for (const line of closingLines(outcome)) process.stdout.write(`${line}\n`);
-  return outcome.failed.length > 0 || outcome.passed === 0 ? 1 : 0;
+  return outcome.failed.length > 0 ? 1 : 0;
 }
 
 const script = npmScript(
@@ -121,7 +133,8 @@ const script = npmScript(
       .default([], 'all suites except hosts and extended'),
   )
   .option('--save-outcome <file>', 'save the outcome for the closing lines of another run')
-  .option('--add-outcome <file>', 'count and name what failed in the run that saved this outcome, too');
+  .option('--add-outcome <file>', 'count and name what failed in the run that saved this outcome, too')
+  .option('--added-exit-code <code>', 'exit code of that run, which fails also if no test did', Number);
 const {
   options,
   words: [names],
