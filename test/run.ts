@@ -8,6 +8,7 @@ import { run } from 'node:test';
 import { spec } from 'node:test/reporters';
 import { Argument, InvalidArgumentError } from 'commander';
 import { LEFT_OUT_PREFIX } from './harness/basics/skip-reason.js';
+import { REMOVED_FOLDERS_VARIABLE } from './harness/engines/engine-remains.js';
 import { npmScript, parseScriptArguments } from './harness/processes/npm-script.js';
 import {
   addOutcome,
@@ -17,6 +18,7 @@ import {
   type Outcome,
   saveOutcome,
 } from './runner/outcome.js';
+import { RemovedFolders } from './runner/removed-folders.js';
 import {
   COMPILED_SUITES,
   emptySuites,
@@ -62,7 +64,7 @@ function isOnHosts(file: string): boolean {
   return relative(COMPILED_SUITES, file).startsWith('hosts/');
 }
 
-async function runLane(lane: Lane, outcome: Outcome): Promise<void> {
+async function runLane(lane: Lane, outcome: Outcome, removed: RemovedFolders): Promise<void> {
   const begun = performance.now();
   const files = filesOf(lane);
   const concurrency = lane.files;
@@ -77,7 +79,9 @@ async function runLane(lane: Lane, outcome: Outcome): Promise<void> {
   });
   // A test that a fixture defines reports the fixture's file, but the end of a file is an event of its own.
   stream.on('test:complete', ({ name, file, details }) => {
-    if (name === file) outcome.seconds.set(relative(COMPILED_SUITES, file), details.duration_ms / 1000);
+    if (name !== file) return;
+    outcome.seconds.set(relative(COMPILED_SUITES, file), details.duration_ms / 1000);
+    void removed.empty();
   });
   stream.on('test:diagnostic', ({ message }) => {
     if (message.startsWith(LEFT_OUT_PREFIX)) outcome.leftOut.add(message.slice(LEFT_OUT_PREFIX.length));
@@ -112,9 +116,15 @@ interface Options {
 async function main(names: string[], options: Options): Promise<number> {
   const outcome = emptyOutcome();
   const steps = names.length > 0 ? namedSteps(names) : STEPS;
+  const removed = new RemovedFolders();
+  process.env[REMOVED_FOLDERS_VARIABLE] = removed.path;
   for (const step of steps) {
-    await Promise.all(step.map((each) => runLane(each, outcome)));
+    await Promise.all(step.map((each) => runLane(each, outcome, removed)));
+    // The next step may be the benchmarks, which a concurrent removal would disturb.
+    await removed.empty();
   }
+  await removed.close();
+  outcome.failed.push(...removed.failures);
   outcome.failed.push(...emptySuites(steps).map((suite) => `${suite} has no test files`));
   failWithoutTests(outcome);
   if (options.saveOutcome !== undefined) saveOutcome(options.saveOutcome, outcome);
