@@ -8,10 +8,20 @@ import { run } from 'node:test';
 import { spec } from 'node:test/reporters';
 import { Argument, InvalidArgumentError } from 'commander';
 import { LEFT_OUT_PREFIX } from './harness/basics/skip-reason.js';
+import { REMOVED_FOLDERS_VARIABLE } from './harness/engines/engine-remains.js';
 import { npmScript, parseScriptArguments } from './harness/processes/npm-script.js';
-import { addOutcome, closingLines, emptyOutcome, type Outcome, saveOutcome } from './runner/outcome.js';
+import {
+  addOutcome,
+  closingLines,
+  emptyOutcome,
+  failWithoutTests,
+  type Outcome,
+  saveOutcome,
+} from './runner/outcome.js';
+import { RemovedFolders } from './runner/removed-folders.js';
 import {
   COMPILED_SUITES,
+  emptySuites,
   filesOf,
   findTests,
   type Lane,
@@ -54,7 +64,7 @@ function isOnHosts(file: string): boolean {
   return relative(COMPILED_SUITES, file).startsWith('hosts/');
 }
 
-async function runLane(lane: Lane, outcome: Outcome): Promise<void> {
+async function runLane(lane: Lane, outcome: Outcome, removed: RemovedFolders): Promise<void> {
   const begun = performance.now();
   const files = filesOf(lane);
   const concurrency = lane.files;
@@ -69,7 +79,9 @@ async function runLane(lane: Lane, outcome: Outcome): Promise<void> {
   });
   // A test that a fixture defines reports the fixture's file, but the end of a file is an event of its own.
   stream.on('test:complete', ({ name, file, details }) => {
-    if (name === file) outcome.seconds.set(relative(COMPILED_SUITES, file), details.duration_ms / 1000);
+    if (name !== file) return;
+    outcome.seconds.set(relative(COMPILED_SUITES, file), details.duration_ms / 1000);
+    void removed.empty();
   });
   stream.on('test:diagnostic', ({ message }) => {
     if (message.startsWith(LEFT_OUT_PREFIX)) outcome.leftOut.add(message.slice(LEFT_OUT_PREFIX.length));
@@ -97,18 +109,28 @@ function isLeaf(event: { name: string; details: { type?: string; error?: Error }
 
 interface Options {
   addOutcome?: string;
+  addedExitCode?: number;
   saveOutcome?: string;
 }
 
 async function main(names: string[], options: Options): Promise<number> {
   const outcome = emptyOutcome();
-  for (const step of names.length > 0 ? namedSteps(names) : STEPS) {
-    await Promise.all(step.map((each) => runLane(each, outcome)));
+  const steps = names.length > 0 ? namedSteps(names) : STEPS;
+  const removed = new RemovedFolders();
+  process.env[REMOVED_FOLDERS_VARIABLE] = removed.path;
+  for (const step of steps) {
+    await Promise.all(step.map((each) => runLane(each, outcome, removed)));
+    // The next step may be the benchmarks, which a concurrent removal would disturb.
+    await removed.empty();
   }
+  await removed.close();
+  outcome.failed.push(...removed.failures);
+  outcome.failed.push(...emptySuites(steps).map((suite) => `${suite} has no test files`));
+  failWithoutTests(outcome);
   if (options.saveOutcome !== undefined) saveOutcome(options.saveOutcome, outcome);
-  if (options.addOutcome !== undefined) addOutcome(outcome, options.addOutcome);
+  if (options.addOutcome !== undefined) addOutcome(outcome, options.addOutcome, options.addedExitCode);
   for (const line of closingLines(outcome)) process.stdout.write(`${line}\n`);
-  return outcome.failed.length > 0 || outcome.passed === 0 ? 1 : 0;
+  return outcome.failed.length > 0 ? 1 : 0;
 }
 
 const script = npmScript(
@@ -121,7 +143,8 @@ const script = npmScript(
       .default([], 'all suites except hosts and extended'),
   )
   .option('--save-outcome <file>', 'save the outcome for the closing lines of another run')
-  .option('--add-outcome <file>', 'count and name what failed in the run that saved this outcome, too');
+  .option('--add-outcome <file>', 'count and name what failed in the run that saved this outcome, too')
+  .option('--added-exit-code <code>', 'exit code of that run, which fails also if no test did', Number);
 const {
   options,
   words: [names],

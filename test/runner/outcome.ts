@@ -29,29 +29,55 @@ export function saveOutcome(file: string, { passed, failed, leftOut }: Outcome):
   writeFileSync(file, JSON.stringify(saved));
 }
 
+const NO_TEST_RAN = 'no test ran';
+
+/** A run without tests is a failure, whatever another run adds to its outcome. */
+export function failWithoutTests(outcome: Outcome): void {
+  if (outcome.passed + outcome.failed.length === 0) outcome.failed.push(NO_TEST_RAN);
+}
+
 /**
- * Adds an outcome that another run has saved. Names the Node in front of each failure. A run that saved nothing or ran
- * no test is a failure: it ended early, for example because an addon did not compile.
+ * Adds an outcome that another run has saved. Names the Node in front of each failure. A run that saved nothing, ran no
+ * test or failed without a failed test is a failure: it ended early, for example because an addon did not compile.
  */
-export function addOutcome(outcome: Outcome, file: string): void {
+export function addOutcome(outcome: Outcome, file: string, exitCode = 0): void {
   const saved = readOutcome(file);
   if (saved === undefined) {
-    outcome.failed.push(`the run that saves its outcome in ${file} ended early, see its output`);
+    outcome.failed.push(
+      `the run that saves its outcome in ${file} saved none or a damaged one, see its output`,
+    );
     return;
   }
   const label = (text: string) => `Node ${saved.node.slice(1)}: ${text}`;
   outcome.passed += saved.passed;
   outcome.failed.unshift(...saved.failed.map(label));
-  if (saved.passed + saved.failed.length === 0) outcome.failed.push(label('no test ran'));
+  if (saved.passed + saved.failed.length === 0) outcome.failed.push(label(NO_TEST_RAN));
+  else if (exitCode !== 0 && saved.failed.length === 0)
+    outcome.failed.push(
+      label(`the run ended with exit code ${exitCode} without a failed test, see its output`),
+    );
   outcome.leftOut = new Set([...saved.leftOut.map(label), ...outcome.leftOut]);
 }
 
+/** Returns undefined if the file is missing, damaged or of another shape. */
 function readOutcome(file: string): SavedOutcome | undefined {
+  let value: Partial<Record<keyof SavedOutcome, unknown>> | null;
   try {
-    return JSON.parse(readFileSync(file, 'utf8')) as SavedOutcome;
+    value = JSON.parse(readFileSync(file, 'utf8'));
   } catch {
     return undefined;
   }
+  const { node, passed, failed, leftOut } = value ?? {};
+  if (typeof node !== 'string' || !isCount(passed) || !isTexts(failed) || !isTexts(leftOut)) return undefined;
+  return { node, passed, failed, leftOut };
+}
+
+function isCount(value: unknown): value is number {
+  return Number.isInteger(value) && (value as number) >= 0;
+}
+
+function isTexts(value: unknown): value is string[] {
+  return Array.isArray(value) && value.every((each) => typeof each === 'string');
 }
 
 /** Returns the closing lines. The last one counts all tests: `N passed, N failed`. */

@@ -127,9 +127,21 @@ export function testFiles(path: string, recurse: boolean): string[] {
     .sort();
 }
 
+function filesOfSuite(suite: string): string[] {
+  return testFiles(join(COMPILED_SUITES, suite), suite !== '.');
+}
+
+/** Returns the suites and files of these steps that have no test, for example after a folder was renamed. */
+export function emptySuites(steps: Steps): string[] {
+  return steps
+    .flat()
+    .flatMap(({ suites }) => suites)
+    .filter((suite) => filesOfSuite(suite).length === 0);
+}
+
 /** Returns the files of a lane in the order of their start: by their time, then by name, so that suites mix. */
 export function filesOf({ suites }: Lane): string[] {
-  const all = suites.flatMap((suite) => testFiles(join(COMPILED_SUITES, suite), suite !== '.'));
+  const all = suites.flatMap(filesOfSuite);
   return all.sort((a, b) => secondsOf(b) - secondsOf(a) || (basename(a) < basename(b) ? -1 : 1));
 }
 

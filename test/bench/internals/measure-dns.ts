@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { createSocket, type Socket } from 'node:dgram';
 import { fileURLToPath } from 'node:url';
 import { SMALL_HEAP_FLAGS } from '../../../shared/process/service/child-program.js';
-import { freePort } from '../../harness/basics/test-sockets.js';
+import { freeUdpAndTcpPort } from '../../harness/basics/test-sockets.js';
 import { pause, until } from '../../harness/basics/wait-until.js';
 import { queryMessage } from '../../harness/dns/dns-client.js';
 import { percentile } from '../bench-result.js';
@@ -61,7 +61,7 @@ async function withServer<T>(
   args: string[],
   use: (client: TimedClient, server: ChildProcess) => Promise<T>,
 ): Promise<T> {
-  const port = await freePort();
+  const port = await freeUdpAndTcpPort();
   const command = [...SMALL_HEAP_FLAGS, program, ...args, `127.0.0.1:${port}`];
   const server = spawn(process.execPath, command, { stdio: ['ignore', 'pipe', 'ignore'] });
   const client = new TimedClient(createSocket('udp4'), port);

@@ -13,7 +13,7 @@ import { silentLogger } from '../../../shared/process/output/logger.js';
 import { ManualClock, systemClock } from '../../../shared/process/time/clock.js';
 import { systemRandom } from '../../../shared/process/time/random.js';
 import { leaveOut } from '../../harness/basics/skip-reason.js';
-import { freePort, openUdpAndTcp } from '../../harness/basics/test-sockets.js';
+import { freeUdpAndTcpPort, openUdpAndTcp } from '../../harness/basics/test-sockets.js';
 import { until } from '../../harness/basics/wait-until.js';
 import { askOverTcp, askOverUdp, queryMessage, ScriptedResolver } from '../../harness/dns/dns-client.js';
 import { endpointOf, KnownServices, serviceOf } from '../../harness/dns/dns-services.js';
@@ -46,7 +46,7 @@ function dnsOn(
       nameservers: { current: () => [] },
       isLocalClient: (address) => address !== '127.0.0.9',
       ensureAddress: () => Promise.resolve(),
-      openSockets: async () => openSockets('127.0.0.1', await freePort()),
+      openSockets: async () => openSockets('127.0.0.1', await freeUdpAndTcpPort()),
       isService: false,
       ...host,
     },
@@ -62,7 +62,7 @@ describe('the server', () => {
     dns = dnsOn({
       nameservers: { current: () => [resolver.nameserver] },
       openSockets: async () => {
-        const sockets = await openSockets('127.0.0.1', await freePort());
+        const sockets = await openSockets('127.0.0.1', await freeUdpAndTcpPort());
         server = { address: '127.0.0.1', port: sockets.udp.address().port };
         return sockets;
       },
@@ -180,7 +180,7 @@ describe('the server', () => {
 test('an equal query over UDP needs no lookup until a Service changes, and is counted', async () => {
   let server: Nameserver | undefined;
   const openOwn = async () => {
-    const sockets = await openSockets('127.0.0.1', await freePort());
+    const sockets = await openSockets('127.0.0.1', await freeUdpAndTcpPort());
     server = sockets.udp.address();
     return sockets;
   };
@@ -202,7 +202,7 @@ test('an equal query over UDP needs no lookup until a Service changes, and is co
 describe('availability', () => {
   test('a port that is in use is taken as soon as it is free', async () => {
     const clock = new ManualClock();
-    const other = await openSockets('127.0.0.1', await freePort());
+    const other = await openSockets('127.0.0.1', await freeUdpAndTcpPort());
     const { port } = other.udp.address();
     const dns = dnsOn({ openSockets: () => openSockets('127.0.0.1', port) }, clock);
     await dns.start?.();
@@ -254,7 +254,7 @@ describe('availability', () => {
     assert.deepEqual(others, []);
     assert.deepEqual(await reportsOf({ isService: false }), [], 'a process of a user or a container');
     const held = async () =>
-      Object.assign(await openSockets('127.0.0.1', await freePort()), { areHeld: true });
+      Object.assign(await openSockets('127.0.0.1', await freeUdpAndTcpPort()), { areHeld: true });
     assert.deepEqual(await reportsOf({ isService: true, openSockets: held }), []);
   });
 

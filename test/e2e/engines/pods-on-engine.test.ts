@@ -10,6 +10,9 @@ import { type EnginePods, onEachEngine, scripted, WAITING } from '../../harness/
 import { loadTestImages } from '../../harness/engines/test-images.js';
 import { podOf } from '../../harness/pods/pod-host-fixture.js';
 
+/** Polls of the agent have this interval or a longer one. */
+const SHORTEST_POLL_MS = 500;
+
 onEachEngine('pods', workers, loadSecond);
 
 function workers(pods: EnginePods): void {
@@ -125,17 +128,25 @@ function workers(pods: EnginePods): void {
   });
 
   pods.law(
-    "after kill -9 of the engine its Pod runs within five seconds of the engine's return",
+    "after kill -9 of the engine its Pod runs without a back-off after the engine's return",
     async () => {
       give('k', WAITING);
       await running('k');
       await pods.engine.kill();
+      const killedAt = pods.clock.now();
       await pods.engine.start();
-      const back = Date.now();
+      const back = pods.clock.monotonic();
       await pods.until('running', async () =>
         (await pods.fixture.driver.inspectPod('uid-k')).some((container) => container.state === 'running'),
       );
-      assert.ok(Date.now() - back < 5000, `${Date.now() - back} ms`);
+      // Back-offs of a container's restart and of a failed engine call begin with 10 s. The elapsed time is no measure:
+      // the engine itself may need more than 10 s on a busy machine.
+      const delays = pods.clock.delaysSince(back);
+      assert.ok(Math.max(0, ...delays) < 5000, `the agent waited for timers of ${delays.map(Math.round)} ms`);
+      await pods.until(
+        'the event stream is connected again',
+        () => pods.fixture.facts.engineUpSince >= killedAt,
+      );
       await pods.remove('k');
     },
   );
@@ -154,26 +165,31 @@ function workers(pods: EnginePods): void {
     await pods.remove('i');
   });
 
-  pods.law("the agent adds less than 250 ms to the engine's own create and start", async () => {
-    const driver = pods.fixture.driver;
-    const extra: number[] = [];
-    for (let round = 0; round < 5; round += 1) {
-      const name = `t${round}`;
-      const begun = performance.now();
-      give(name, WAITING, { hostNetwork: true, terminationGracePeriodSeconds: 2 });
-      await running(name);
-      const whole = performance.now() - begun;
-      const [container] = await driver.inspectPod(`uid-${name}`);
-      assert.ok(container);
-      extra.push(whole - ((container.startedAt ?? 0) - container.createdAt));
-      // The shell may not handle SIGTERM yet right after its start. A short grace period ends it anyway.
-      pods.fixture.deletePod(`uid-${name}`);
-      await pods.until('gone', async () => (await driver.inspectPod(`uid-${name}`)).length === 0);
-    }
-    extra.sort((a, b) => a - b);
-    // The bound includes the engine's own create time. It catches gross regressions and is no benchmark.
-    assert.ok((extra[2] ?? 0) < 250, `${pods.kind}: ${extra.map(Math.round)} ms besides created-to-started`);
-  });
+  pods.law(
+    "the agent adds less than 250 ms to the engine's own create and start, and waits for no timer",
+    async () => {
+      const driver = pods.fixture.driver;
+      const extra: number[] = [];
+      for (let round = 0; round < 5; round += 1) {
+        const name = `t${round}`;
+        const begun = pods.clock.monotonic();
+        give(name, WAITING, { hostNetwork: true, terminationGracePeriodSeconds: 2 });
+        await running(name);
+        const whole = pods.clock.monotonic() - begun;
+        const delays = pods.clock.delaysSince(begun);
+        assert.ok(Math.max(0, ...delays) < SHORTEST_POLL_MS, `timers of ${delays.map(Math.round)} ms`);
+        const [container] = await driver.inspectPod(`uid-${name}`);
+        assert.ok(container);
+        extra.push(whole - ((container.startedAt ?? 0) - container.createdAt));
+        // The shell may not handle SIGTERM yet right after its start. A short grace period ends it anyway.
+        pods.fixture.deletePod(`uid-${name}`);
+        await pods.until('gone', async () => (await driver.inspectPod(`uid-${name}`)).length === 0);
+      }
+      // A fault lengthens every round, a busy machine some of them. The limit includes the engine's own create time.
+      const least = Math.min(...extra);
+      assert.ok(least < 250, `${pods.kind}: ${extra.map(Math.round)} ms besides created-to-started`);
+    },
+  );
 }
 
 /** Loads the image that the update switches to. */

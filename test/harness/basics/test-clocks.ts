@@ -1,5 +1,5 @@
 /** Clocks for code that waits or works in time slices. */
-import { type Clock, ManualClock, systemClock } from '../../../shared/process/time/clock.js';
+import { type Clock, ManualClock, systemClock, type Timer } from '../../../shared/process/time/clock.js';
 
 /** A clock on which each reading of the monotonic time takes one millisecond. */
 export class BusyClock extends ManualClock {
@@ -8,6 +8,40 @@ export class BusyClock extends ManualClock {
   override monotonic(): number {
     this.#spentMs += 1;
     return this.#spentMs;
+  }
+}
+
+/**
+ * The system's clock, which records how long the code under test has waited. A busy machine lengthens the elapsed time
+ * of work, but not the delays of timers.
+ */
+export class RecordingClock implements Clock {
+  /** Timers that have fired. */
+  readonly #fired: { setAt: number; delayMs: number }[] = [];
+
+  now(): number {
+    return systemClock.now();
+  }
+
+  monotonic(): number {
+    return systemClock.monotonic();
+  }
+
+  after(delayMs: number, action: () => void): Timer {
+    const setAt = this.monotonic();
+    return systemClock.after(delayMs, () => {
+      this.#fired.push({ setAt, delayMs });
+      action();
+    });
+  }
+
+  yieldToEventLoop(): Promise<void> {
+    return systemClock.yieldToEventLoop();
+  }
+
+  /** Returns the delays in milliseconds of the timers that were set since `monotonicMs` and have fired. */
+  delaysSince(monotonicMs: number): number[] {
+    return this.#fired.filter(({ setAt }) => setAt >= monotonicMs).map(({ delayMs }) => delayMs);
   }
 }
 

@@ -9,8 +9,8 @@ import { engineProcesses } from '../../../agent/runtime/engine-processes.js';
 import { withPinnedBridge } from '../../../agent/runtime/pinned-bridge-driver.js';
 import type { RuntimeDriver } from '../../../agent/runtime/runtime-driver.js';
 import type { Container, PodSpec } from '../../../shared/kube/pods/pod-types.js';
-import { systemClock } from '../../../shared/process/time/clock.js';
 import { leaveOut } from '../basics/skip-reason.js';
+import { RecordingClock } from '../basics/test-clocks.js';
 import { FIXTURE_OWNER, PodHostFixture, podOf } from '../pods/pod-host-fixture.js';
 import { RemoteBridgePin } from './remote-bridge-pin.js';
 import { type EngineKind, startEngine, type TestEngine } from './test-engines.js';
@@ -30,6 +30,8 @@ export function scripted(name: string, script: string, changes: Partial<Containe
 export class EnginePods {
   /** A folder of the host into which containers write. */
   readonly folder = mkdtempSync(join(tmpdir(), 'everynode-told-'));
+  /** The agent's clock. */
+  readonly clock = new RecordingClock();
   #engine: TestEngine | string = 'not started';
   #fixture: PodHostFixture | undefined;
   #bridge: RemoteBridgePin | undefined;
@@ -94,7 +96,7 @@ export class EnginePods {
     await loadTestImages(socketPath, ['app:1']);
     const driver = this.#withBridge(new DockerEngine(await askEngine({ socketPath }), FIXTURE_OWNER));
     const processes = () => engineProcesses({ socketPath });
-    this.#fixture = new PodHostFixture(driver, systemClock, this.kind, undefined, processes);
+    this.#fixture = new PodHostFixture(driver, this.clock, this.kind, undefined, processes);
     // The engine has a network of its own. From here, probes reach only Pods on its host network.
     this.#fixture.facts.hostIP = this.#engine.address;
     return true;

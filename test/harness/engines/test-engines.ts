@@ -12,6 +12,7 @@ import { askEngine } from '../../../agent/runtime/docker/find-engine.js';
 import { run } from '../processes/run-system-command.js';
 import { containerdCommand, dockerCommand, podmanCommand } from './engine-commands.js';
 import { type EngineNetwork, makeNetwork, removeNetwork } from './engine-network.js';
+import { endProcessesBelow, readIfThere, removeEngineFolder } from './engine-remains.js';
 
 export type EngineKind = 'docker' | 'podman';
 
@@ -209,10 +210,10 @@ class OwnEngine implements TestEngine {
       await end(this.#engine, 'SIGTERM');
       await end(this.#containerd, 'SIGTERM');
       await end(this.#mounts, 'SIGKILL');
-      killBelow(this.folder);
+      await endProcessesBelow(this.folder);
       removeEmptyCgroups();
       removeNetwork(this.network);
-      removeInBackground(this.folder);
+      await removeEngineFolder(this.folder);
     }
   }
 
@@ -249,14 +250,6 @@ class OwnEngine implements TestEngine {
   #lastWords(): string {
     return readFileSync(join(this.folder, 'log'), 'utf8').trim().split('\n').slice(-3).join(' | ');
   }
-}
-
-/**
- * The engine of test hosts has twenty thousand files of their systems. A test that waited for their removal would take up
- * to 40 s longer on a busy machine.
- */
-function removeInBackground(folder: string): void {
-  spawn('rm', ['-rf', folder], { detached: true, stdio: 'ignore' }).unref();
 }
 
 function isRunning(child: ChildProcess | undefined): boolean {
@@ -311,29 +304,6 @@ export const CLEAN_CGROUPS = `if ! grep -q ' /sys/fs/cgroup cgroup2 ' /proc/moun
   done
 fi
 `;
-
-/** Kills what an engine left: shims and monitors, which have the folder in their arguments, and their containers. */
-function killBelow(folder: string): void {
-  const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name) && name !== String(process.pid));
-  const left = pids.filter((pid) => readIfThere(`/proc/${pid}/cmdline`).includes(`${folder}/`));
-  const children = left.flatMap((pid) => readIfThere(`/proc/${pid}/task/${pid}/children`).split(' '));
-  for (const pid of [...children, ...left].filter((text) => text !== '')) {
-    try {
-      process.kill(Number(pid), 'SIGKILL');
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
-    }
-  }
-}
-
-/** A process may exit while its files are read. */
-function readIfThere(path: string): string {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch {
-    return '';
-  }
-}
 
 /**
  * Engines leave the cgroup directories of their containers, and test hosts also leave some in hierarchies that only

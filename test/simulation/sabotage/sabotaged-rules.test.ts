@@ -17,6 +17,7 @@ import { preemptionRules } from '../rules/preemption-rules.js';
 import { valueRules } from '../rules/value-rules.js';
 import { WaveHistory } from '../rules/wave-rules.js';
 import { breakDuring } from './break-during.js';
+import { FAILOVER_PROOFS } from './failover-proofs.js';
 import { type Proof, violationOf } from './sabotage-proof.js';
 import { editHandoverAnnotation, reading, seeing, seeingPolicy } from './sabotages.js';
 
@@ -294,4 +295,14 @@ describe('a fault in the product breaks the rule that covers it', () => {
       [],
     );
   });
+});
+
+test('there is a proof for every rule on failovers, and each proof breaks one of them', () => {
+  const rules = failoverRules().map(({ rule }) => rule);
+  const proven = FAILOVER_PROOFS.map((proof) => rules.filter((rule) => rule.startsWith(proof.rule)));
+  assert.deepEqual(
+    proven.map(({ length }) => length),
+    proven.map(() => 1),
+  );
+  assert.deepEqual([...new Set(proven.flat())].sort(), [...rules].sort());
 });

@@ -1,8 +1,16 @@
 /** The schedule of `npm test`: no file is forgotten, none runs twice, and long files start first. */
 import assert from 'node:assert/strict';
-import { basename, relative } from 'node:path';
+import { relative } from 'node:path';
 import { test } from 'node:test';
-import { allSteps, COMPILED_SUITES, filesOf, LONG_FILES, STEPS, testFiles } from '../../runner/schedule.js';
+import {
+  allSteps,
+  COMPILED_SUITES,
+  emptySuites,
+  filesOf,
+  LONG_FILES,
+  STEPS,
+  testFiles,
+} from '../../runner/schedule.js';
 
 const pathOf = (file: string) => relative(COMPILED_SUITES, file);
 const pathsOf = (steps: ReturnType<typeof allSteps>) => steps.flat().flatMap(filesOf).map(pathOf);
@@ -18,8 +26,20 @@ test('each file with a measured time exists and runs in npm test', () => {
   assert.deepEqual(unknown, []);
 });
 
-test('files with a measured time start before the others of their lane', () => {
-  const files = filesOf({ suites: ['console'], files: 2 });
-  const first = files.slice(0, 2).map((file) => basename(file));
-  assert.deepEqual(first, ['page-pictures.test.js', 'console.test.js']);
+test('no suite lacks test files, and one that does is named', () => {
+  assert.deepEqual(emptySuites(allSteps()), []);
+  const step = [{ suites: ['unit', 'renamed', 'component/cli/renamed.test.js'], files: 2 }];
+  assert.deepEqual(emptySuites([step]), ['renamed', 'component/cli/renamed.test.js']);
+});
+
+test('files with a measured time start before the others of their lane, the longest first', () => {
+  const seconds = filesOf({ suites: ['component', 'console'], files: 2 })
+    .map((file) => LONG_FILES[pathOf(file).replace('.test.js', '')])
+    .map((measured) => measured ?? 'not measured');
+  const measured = seconds.filter((each) => each !== 'not measured');
+  assert.ok(measured.length > 1 && measured.length < seconds.length, 'both kinds of files exist');
+  assert.deepEqual(
+    seconds.slice(0, measured.length),
+    [...measured].sort((a, b) => b - a),
+  );
 });
