@@ -372,8 +372,8 @@ class FollowingInformers implements Informers {
         // A handler may send what it sees under this revision, and the loop may pause before the batch is complete.
         this.#applied = record.revision;
         this.#feeds.get(resourcePath(kind))?.apply(record, type);
-        const pause = slice.yieldIfUsedUp();
-        if (pause) await pause;
+        // Always awaited, so that the slice includes what the handlers start. Otherwise that would run as one block later.
+        await slice.yieldIfUsedUp();
       }
       const hasDefinitions = batch.changes.some(({ kind }) => kind.kind === 'CustomResourceDefinition');
       // At the end of the batch, whose changes were read before the new kinds were known.
