@@ -9,7 +9,7 @@ import type { CertificateSigningRequest } from '../../shared/kube/access/certifi
 import type { Node } from '../../shared/kube/nodes/node-types.js';
 import { generateKeyPem } from '../../shared/process/files/private-key.js';
 import { silentLogger } from '../../shared/process/output/logger.js';
-import { until } from '../harness/basics/wait-until.js';
+import { until, untilPasses } from '../harness/basics/wait-until.js';
 import { PHONE } from '../harness/console/browser.js';
 import { ConsoleFixture, describeInBrowser } from '../harness/console/console-fixture.js';
 import { tokenInLine } from '../harness/hub/join-line.js';
@@ -161,9 +161,8 @@ function suite(): void {
     await page.getByRole('button', { name: 'Select all 2' }).click();
     await page.getByRole('button', { name: 'Approve 2' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Approve 2 hosts' }).click();
+    await untilDecided(fleet, 'Approved', 2);
     await page.getByRole('region', { name: 'Hosts waiting for approval' }).waitFor({ state: 'detached' });
-    const { items } = await fleet.api.items<CertificateSigningRequest>(REQUESTS);
-    assert.equal(items.filter(({ status }) => status?.conditions?.[0]?.type === 'Approved').length, 2);
   });
 
   test('selected hosts are revoked together, and a waiting host is denied', async () => {
@@ -182,9 +181,16 @@ function suite(): void {
     await page.getByRole('checkbox', { name: 'stranger' }).check();
     await page.getByRole('button', { name: 'Deny 1' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Deny 1 host' }).click();
+    await untilDecided(fleet, 'Denied', 1);
     await page.getByRole('region', { name: 'Hosts waiting for approval' }).waitFor({ state: 'detached' });
-    const { status } = await fleet.api.request<CertificateSigningRequest>('GET', `${REQUESTS}/stranger`);
-    assert.equal(status?.conditions?.[0]?.type, 'Denied');
+  });
+}
+
+/** The region of waiting hosts says nothing about the decision: a modal dialog hides it before the request is sent. */
+async function untilDecided({ api }: SimulatedFleet, decision: string, count: number): Promise<void> {
+  await untilPasses(async () => {
+    const { items } = await api.items<CertificateSigningRequest>(REQUESTS);
+    assert.equal(items.filter(({ status }) => status?.conditions?.[0]?.type === decision).length, count);
   });
 }
 

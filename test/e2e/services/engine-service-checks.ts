@@ -7,6 +7,7 @@ import { after } from 'node:test';
 import { promisify } from 'node:util';
 import type { LocalEndpoint } from '../../../agent/decisions/services/host-service.js';
 import type { PodSpec } from '../../../shared/kube/pods/pod-types.js';
+import { untilPasses } from '../../harness/basics/wait-until.js';
 import { type EnginePods, onEachEngine, scripted, WAITING } from '../../harness/engines/engine-pods.js';
 import type { EngineKind } from '../../harness/engines/test-engines.js';
 import { localEndpoint, remoteEndpoint, serviceOf } from '../../harness/netfilter/proxied-services.js';
@@ -84,6 +85,8 @@ export function servicesOnEngines(brNetfilterOf: Record<EngineKind, BrNetfilter>
       const ports = hostPort === undefined ? [] : [{ containerPort: 8080, hostPort }];
       pods.assignPod(name, [scripted('app', script, { ports })], spec);
       await pods.until(`${name} runs`, () => pods.isReady(name));
+      // A Pod without a probe is ready before its server listens.
+      await untilPasses(async () => assert.equal(await fetchIn(pods, name, 'http://127.0.0.1:8080/'), name));
       const address = pods.fixture.statuses.get(`uid-${name}`)?.podIP ?? '';
       const exposed = hostPort === undefined ? undefined : { address: pods.engine.address, port: hostPort };
       return { name, endpoint: localEndpoint(address, 8080, exposed ? { exposed } : {}) };
