@@ -31,7 +31,7 @@ export class ServiceSelectorIndex {
   /** Returns the keys of the Services that select this object. */
   servicesOf({ metadata }: KubeObject): string[] {
     const found: string[] = [];
-    // Without a Service, the change of a Pod builds no keys.
+    // In a fleet without Services, the change of a Pod costs nothing here.
     if (this.#byLabel.size === 0) return found;
     const { namespace = '', labels = {} } = metadata;
     for (const [key, value] of Object.entries(labels)) {
