@@ -39,6 +39,7 @@ import {
 } from './registry/allocation/number-range.js';
 import { ServiceAllocator } from './registry/allocation/service-allocator.js';
 import { createRegistry } from './registry/create-registry.js';
+import type { EventStore } from './registry/events/event-store.js';
 import type { Registry } from './registry/registry.js';
 import { RestoreState } from './restore-state.js';
 import type { Store } from './store/store.js';
@@ -47,6 +48,7 @@ import { callWebhookServer } from './webhook-caller.js';
 /** The environment of the core: a real machine or a simulation. */
 interface CoordinatorCoreDeps {
   store: Store;
+  eventStore: EventStore;
   /** Signs the objects that hosts return after a restore. */
   objectMacKey: Buffer;
   authority: HubOptions['authority'];
@@ -100,7 +102,8 @@ export function createCoordinatorCore(host: CoordinatorCoreDeps): CoordinatorCor
   const steps = new ClockSteps({ clock: host.clock, log });
   const { clock, timeOf } = steps;
   const { liveness, registry, informers, quotas } = createStorage(host, clock, () => hub.streams);
-  const events = new EventRecorder({ registry, clock, log });
+  const { eventStore } = host;
+  const events = new EventRecorder({ eventStore, informers, clock });
   const activeRollouts = new ActiveRollouts();
   const refusals = new CreateRefusals();
   const shared = { registry, informers, events, clock, log };
@@ -136,7 +139,7 @@ export function createCoordinatorCore(host: CoordinatorCoreDeps): CoordinatorCor
   const components: Component[] = [
     steps,
     { name: 'informers', stop: () => informers.stop() },
-    { name: 'events', stop: () => events.stop() },
+    { name: 'events', stop: () => eventStore.close() },
     controllers,
   ];
   return {
@@ -157,7 +160,7 @@ export function createCoordinatorCore(host: CoordinatorCoreDeps): CoordinatorCor
  * the liveness get functions that read the informers later.
  */
 function createStorage(host: CoordinatorCoreDeps, clock: Clock, streams: () => PodStreams) {
-  const { store, log, nodeMonitorGraceMs: graceMs, random = systemRandom } = host;
+  const { store, eventStore, log, nodeMonitorGraceMs: graceMs, random = systemRandom } = host;
   const liveness = new NodeLiveness(clock, {
     graceMs,
     graceOf: (name) => {
@@ -172,6 +175,7 @@ function createStorage(host: CoordinatorCoreDeps, clock: Clock, streams: () => P
   });
   const registry = createRegistry({
     store,
+    events: eventStore,
     kinds: kindsServed(leases),
     clock,
     random,

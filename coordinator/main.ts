@@ -42,6 +42,7 @@ import { secretKind } from './kinds/index.js';
 import type { AppendObserver } from './metrics/cluster-metrics.js';
 import { Metrics } from './metrics/prometheus-metrics.js';
 import { CertificateAuthority } from './pki/certificate-authority.js';
+import { openEventStore } from './registry/events/event-store.js';
 import { prefixOf } from './registry/storage-keys.js';
 import { type BackupSettings, type ScheduledJobsOptions, startScheduledJobs } from './scheduled-jobs.js';
 import { ServingCertificates } from './serving-certificates.js';
@@ -93,6 +94,7 @@ export async function startCoordinator(
   await waitForStartSpace({ dataDir: data, clock, log });
   const store = await openStore(settings, log, metrics, member);
   const { objectMacKey, signingKeys } = await loadKeys(data).catch(closing(store));
+  const eventStore = await openEventStore({ main: store, clock, log }).catch(closing(store));
   const certificates = servingCertificates(settings, log, member);
   const authority = authorityOf(certificates);
   const core = createCoordinatorCore({
@@ -102,7 +104,7 @@ export async function startCoordinator(
     ...(member && { coordinatorList: member.addresses }),
     ...nodeGracePeriodsOf(settings),
     evictionRates: evictionRatesOf(settings),
-    ...{ store, objectMacKey, authority },
+    ...{ store, eventStore, objectMacKey, authority },
     credentials: { trust: certificates, signingKeys },
     clock,
     log,
@@ -139,7 +141,7 @@ export async function startCoordinator(
       ...notifiers({ ...shared, queueMeter: metrics.queues }),
       scheduledJobs({
         ...shared,
-        ...{ store, restore, sinceClockStepMs: () => core.clockSteps.sinceStepMs() },
+        ...{ store, eventStore, restore, sinceClockStepMs: () => core.clockSteps.sinceStepMs() },
         backups: backupSettings(settings),
         renewCertificate: certificates.renew,
       }),

@@ -4,10 +4,10 @@ import { cronProblems } from '../shared/calendar/cron-pattern.js';
 import { EXIT_CODES, ExitError } from '../shared/process/exit-error.js';
 import type { Logger } from '../shared/process/output/logger.js';
 import type { Clock } from '../shared/process/time/clock.js';
-import { EventExpiry } from './controllers/events/event-expiry.js';
 import { CronTimer } from './cron-timer.js';
 import { expireJoinTokens } from './hub/identity/join-token-expiry.js';
 import { expireSigningRequests } from './hub/identity/signing-request-expiry.js';
+import type { EventStore } from './registry/events/event-store.js';
 import type { Registry } from './registry/registry.js';
 import { backupName, pruneBackups, takeBackup } from './store/backup/take-backup.js';
 import { Compaction } from './store/log/history-retention.js';
@@ -23,6 +23,7 @@ export interface BackupSettings {
 
 export interface ScheduledJobsOptions {
   store: Store;
+  eventStore: Pick<EventStore, 'expire'>;
   registry: Registry;
   /** Time since the last clock step, ms. */
   sinceClockStepMs: () => number;
@@ -67,6 +68,7 @@ export function startScheduledJobs(options: ScheduledJobsOptions): { stop(): voi
 function jobsOf(options: ScheduledJobsOptions): Job[] {
   const {
     store,
+    eventStore,
     registry,
     renewCertificate,
     clock,
@@ -76,7 +78,6 @@ function jobsOf(options: ScheduledJobsOptions): Job[] {
     sinceClockStepMs: settledMs,
   } = options;
   const compaction = new Compaction(store);
-  const eventExpiry = new EventExpiry(registry, clock);
   return [
     {
       name: 'compaction',
@@ -90,7 +91,7 @@ function jobsOf(options: ScheduledJobsOptions): Job[] {
       name: 'event-expiry',
       when: EVERY_FIVE_MINUTES,
       run: async () => {
-        const events = await eventExpiry.run();
+        const events = await eventStore.expire();
         return events === 0 ? undefined : { events };
       },
     },

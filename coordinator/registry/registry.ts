@@ -143,12 +143,6 @@ export interface Registry {
     object: unknown,
     options?: WriteOptions,
   ): Promise<ObjectRecord<T>>;
-  /**
-   * Stores complete objects of the coordinator itself, without defaults and validation. Sets uid and creation time in
-   * place. Resolves with one entry an object: undefined if stored, otherwise its error (403 and 404 for the namespace,
-   * 409, 413, or a store error).
-   */
-  createInternal<T extends KubeObject>(kind: Kind<T>, objects: readonly T[]): Promise<readonly unknown[]>;
   /** Validates and encodes the customized body once. Throws what its create would throw. */
   prepareTemplate<T extends KubeObject>(
     kind: Kind<T>,
@@ -294,6 +288,8 @@ export interface AdmissionWebhooks {
 /** Dependencies that all verbs share. */
 export interface RegistryDeps {
   store: Store;
+  /** Has the Events, and gives access to the objects of `store`. Absent: `store` has them. */
+  events?: Store;
   kinds: readonly Kind[];
   customKinds: CustomKinds;
   /** Absent: the custom kinds are not followed. */

@@ -51,13 +51,6 @@ export interface Guard {
   revision: number;
 }
 
-/** A value to create with others. */
-export interface NewValue {
-  readonly key: string;
-  readonly value: Buffer;
-  readonly guard?: Guard;
-}
-
 export interface WriteCondition {
   /** The expected revision of the key; absent = any. */
   revision?: number;
@@ -83,8 +76,6 @@ export interface Store {
    * Resolves with the new revision when it is durable. Throws `KeyExists`, `ValueTooLarge`, `RevisionMismatch` (guard).
    */
   create(key: string, value: Buffer, condition?: Pick<WriteCondition, 'guard'>): Promise<number>;
-  /** Like `create` for many values, but cheaper. Resolves with one error or undefined per value. */
-  createAll(values: readonly NewValue[]): Promise<readonly unknown[]>;
   /** Throws `KeyMissing`, `RevisionMismatch`, `ValueTooLarge`. */
   update(key: string, value: Buffer, condition?: WriteCondition): Promise<number>;
   /** Resolves with the revision of the deletion. Throws `KeyMissing`, `RevisionMismatch`. */

@@ -70,25 +70,6 @@ export function storeLaws(name: string, open: OpenStore): void {
         assert.equal(await store.createdAt('/a'), second);
       },
     );
-    law('of values that are created together each is stored or rejected separately', async (store) => {
-      const revision = await store.create('/taken', bytes('1'));
-      const guard = { key: '/taken', revision };
-      const refusals = await store.createAll([
-        { key: '/b', value: bytes('b') },
-        { key: '/taken', value: bytes('2') },
-        { key: '/a', value: bytes('a'), guard },
-        { key: '/c', value: bytes('c'), guard: { key: '/taken', revision: revision + 1 } },
-        { key: '/d', value: Buffer.alloc(MAX_VALUE_BYTES + 1) },
-      ]);
-      assert.deepEqual(
-        refusals.map((error) => error?.constructor),
-        [undefined, KeyExists, undefined, RevisionMismatch, ValueTooLarge],
-      );
-      assert.deepEqual(await keysOf(store, '/'), ['/a', '/b', '/taken']);
-      assert.equal((await store.get('/b'))?.revision, revision + 1);
-      assert.equal((await store.get('/a'))?.revision, revision + 2);
-      assert.deepEqual(await store.createAll([]), []);
-    });
     law('revisions increase with each write and the store reports the last', async (store) => {
       const revisions = [
         await store.create('/a', bytes('1')),

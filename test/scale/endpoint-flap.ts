@@ -13,6 +13,7 @@ import { createInformers } from '../../coordinator/informers/create-informers.js
 import type { Informer, Informers } from '../../coordinator/informers/informer.js';
 import { ALL_KINDS, namespaceKind, nodeKind, podKind, serviceKind } from '../../coordinator/kinds/index.js';
 import { createRegistry } from '../../coordinator/registry/create-registry.js';
+import { openEventStore } from '../../coordinator/registry/events/event-store.js';
 import type { Registry } from '../../coordinator/registry/registry.js';
 import { openSqliteStore } from '../../coordinator/store/sqlite/sqlite-store.js';
 import type { ConditionStatus } from '../../shared/kube/objects/conditions.js';
@@ -157,7 +158,8 @@ const informers = createInformers({ registry, ...deps });
 await informers.waitFor(0);
 const without = await flap(registry, informers);
 process.stdout.write(`without the controller: ${JSON.stringify(without)}\n`);
-const events = new EventRecorder({ registry, ...deps });
+const eventStore = await openEventStore({ main: disk, ...deps });
+const events = new EventRecorder({ eventStore, informers, ...deps });
 const startCpu = process.cpuUsage();
 const controller = startEndpointController({
   ...{ registry, informers, ...deps },
@@ -169,7 +171,7 @@ process.stdout.write(`first pass over ${podCount} Pods: ${Math.round(user / 1_00
 const withController = await flap(registry, informers);
 process.stdout.write(`with the controller: ${JSON.stringify(withController)}\n`);
 await controller.stop();
-await events.stop();
+await eventStore.close();
 await informers.stop();
 await disk.close();
 rmSync(dataDir, { recursive: true });

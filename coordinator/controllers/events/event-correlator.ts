@@ -1,7 +1,7 @@
 /** Counts equal Events, combines similar ones and limits their rate (client-go `tools/record/events_cache.go`). */
-import type { KubeEvent, ObjectReference } from '../../../shared/kube/objects/event-types.js';
-import { toTimestamp } from '../../../shared/kube/objects/meta.js';
+import type { ObjectReference } from '../../../shared/kube/objects/event-types.js';
 import type { OccurrenceCount } from '../../decisions/events/event-occurrence.js';
+import type { EventRecord } from '../../registry/events/event-record.js';
 
 export interface Occurrence {
   component: string;
@@ -38,8 +38,8 @@ interface Similar {
   messages: string[];
   lastAt: number;
   /** The latest state of each Event, oldest first. Combined Events are one. */
-  events: KubeEvent[];
-  combined?: KubeEvent;
+  events: EventRecord[];
+  combined?: EventRecord;
 }
 
 /**
@@ -47,6 +47,8 @@ interface Similar {
  * item makes an array of its own: a `push` to an empty array reserves room for 17 items.
  */
 interface Subject {
+  /** All its Events share the reference. */
+  readonly about: ObjectReference;
   tokens: number;
   filledAt: number;
   reasons: Similar[];
@@ -60,9 +62,10 @@ export class EventCorrelator {
    * Returns the Event to store: a new one with count 1, or an earlier one with a higher count. Undefined if the rate
    * limit is exceeded. `now` in ms.
    */
-  correlate(occurrence: Occurrence, now: number): KubeEvent | undefined {
+  correlate(occurrence: Occurrence, now: number): EventRecord | undefined {
     const key = subjectOf(occurrence);
-    const subject = this.#subjects.get(key) ?? { tokens: BURST, filledAt: now, reasons: [] };
+    const { about } = occurrence;
+    const subject = this.#subjects.get(key) ?? { about, tokens: BURST, filledAt: now, reasons: [] };
     this.#subjects.set(key, subject);
     const similar = similarOf(subject, occurrence, now);
     const combined = isOneOfMany(similar, occurrence.message, now);
@@ -71,7 +74,7 @@ export class EventCorrelator {
     const counted = occurrence.counted ?? { count: 1, firstAt: now, lastAt: now };
     const event = earlier
       ? countUp(earlier, message, counted)
-      : this.#newEvent({ ...occurrence, message, counted }, now);
+      : this.#newEvent({ ...occurrence, about: subject.about, message, counted }, now);
     if (combined) similar.combined = event;
     else remember(subject, similar, earlier, event);
     return mayPass(subject, now) ? event : undefined;
@@ -80,28 +83,15 @@ export class EventCorrelator {
   #newEvent(
     { component, about, type, reason, message, counted }: Required<Occurrence>,
     now: number,
-  ): KubeEvent {
+  ): EventRecord {
     // Upstream names an Event by its nanosecond. The clock here has milliseconds, so a serial number replaces the rest.
     this.#serial = (this.#serial + 1) % 1_000_000;
     const nanoseconds = BigInt(Math.trunc(now)) * 1_000_000n + BigInt(this.#serial);
     return {
-      apiVersion: 'v1',
-      kind: 'Event',
-      metadata: {
-        name: `${(about.name ?? '').slice(0, MAX_NAME_PART)}.${nanoseconds.toString(16)}`,
-        namespace: about.namespace ?? 'default',
-      },
-      involvedObject: about,
-      reason,
-      message,
-      source: { component },
-      firstTimestamp: toTimestamp(counted.firstAt),
-      lastTimestamp: toTimestamp(counted.lastAt),
-      count: counted.count,
-      type,
-      eventTime: null,
-      reportingComponent: component,
-      reportingInstance: '',
+      namespace: about.namespace ?? 'default',
+      name: `${(about.name ?? '').slice(0, MAX_NAME_PART)}.${nanoseconds.toString(16)}`,
+      ...{ about, component, type, reason, message, count: counted.count },
+      ...{ createdAt: now, firstAt: counted.firstAt, lastAt: counted.lastAt },
     };
   }
 }
@@ -123,8 +113,8 @@ function similarOf(subject: Subject, { type, reason }: Occurrence, now: number):
 function remember(
   subject: Subject,
   similar: Similar,
-  earlier: KubeEvent | undefined,
-  event: KubeEvent,
+  earlier: EventRecord | undefined,
+  event: EventRecord,
 ): void {
   if (earlier !== undefined) {
     similar.events[similar.events.indexOf(earlier)] = event;
@@ -170,9 +160,8 @@ function mayPass(subject: Subject, now: number): boolean {
   return passes;
 }
 
-function countUp(earlier: KubeEvent, message: string, { count, lastAt }: OccurrenceCount): KubeEvent {
-  const sum = Math.min((earlier.count ?? 1) + count, MAX_COUNT);
-  return { ...earlier, message, count: sum, lastTimestamp: toTimestamp(lastAt) };
+function countUp(earlier: EventRecord, message: string, { count, lastAt }: OccurrenceCount): EventRecord {
+  return { ...earlier, message, count: Math.min(earlier.count + count, MAX_COUNT), lastAt };
 }
 
 /** A map with a limited number of entries. It drops the entry that was set longest ago. */

@@ -16,7 +16,8 @@ import { namespaceKey } from '../storage-keys.js';
 
 const NAMESPACES = { group: '', resource: 'namespaces', kind: 'Namespace' };
 
-function isTerminating(namespace: Namespace): boolean {
+/** True if no new objects may be created in the namespace. */
+export function isTerminating(namespace: Namespace): boolean {
   return namespace.metadata.deletionTimestamp !== undefined || namespace.status?.phase === 'Terminating';
 }
 

@@ -33,25 +33,6 @@ export function encodeObject(object: KubeObject & { status?: unknown }): Buffer 
   return object.status === undefined ? ownBytes(wholeOf(object)) : join(headOf(object), tailOf(object));
 }
 
-/**
- * Encodes several objects into one buffer, which costs a third of separate buffers. Use it only for objects that are
- * deleted at about the same time, such as Events: one remaining value keeps the whole buffer in memory.
- */
-export function encodeTogether(objects: readonly (KubeObject & { status?: unknown })[]): Buffer[] {
-  const texts = objects.map((object) =>
-    object.status === undefined ? wholeOf(object) : headOf(object) + tailOf(object),
-  );
-  const ends: number[] = [];
-  let length = 0;
-  for (const text of texts) {
-    length += Buffer.byteLength(text);
-    ends.push(length);
-  }
-  const all = Buffer.allocUnsafeSlow(length);
-  all.write(texts.join(''));
-  return ends.map((end, index) => all.subarray(ends[index - 1] ?? 0, end));
-}
-
 /** Encodes `object`, which differs from the stored one only in its status, by replacing the status bytes. */
 export function encodeNewStatus(stored: Buffer, object: KubeObject & { status?: unknown }): Buffer {
   const offset = statusOffsets.get(stored);

@@ -49,14 +49,6 @@ export function viewStore(deps: ViewDeps, kind: Kind, view: View): Store {
     },
     create: async (key, value, condition) =>
       store.create(keys.stored(key), await values.stored(value), condition),
-    createAll: async (all) => {
-      const stored = all.map(async (each) => ({
-        ...each,
-        key: keys.stored(each.key),
-        value: await values.stored(each.value),
-      }));
-      return store.createAll(await Promise.all(stored));
-    },
     update: async (key, value, condition) =>
       store.update(keys.stored(key), await values.stored(value), condition),
     delete: (key, condition) => store.delete(keys.stored(key), condition),
@@ -149,7 +141,7 @@ class ViewKeys {
   }
 }
 
-type ValueMethods = 'get' | 'createdAt' | 'list' | 'create' | 'createAll' | 'update' | 'delete' | 'watch';
+type ValueMethods = 'get' | 'createdAt' | 'list' | 'create' | 'update' | 'delete' | 'watch';
 
 /** Returns the methods that handle neither keys nor values. */
 function passedOn(store: Store): Omit<Store, ValueMethods> {

@@ -15,11 +15,14 @@ export class ChangeLog {
   #end: number;
   readonly #limits: ChangeLogLimits;
 
-  /** `revision`: the last commit before the log begins. */
-  constructor(revision: number, limits: ChangeLogLimits) {
+  readonly #sizeOf: (change: Change) => number;
+
+  /** `revision`: the last commit before the log begins. `sizeOf` returns the bytes of a change's values. */
+  constructor(revision: number, limits: ChangeLogLimits, sizeOf = bytesOf) {
     this.#start = revision;
     this.#end = revision;
     this.#limits = limits;
+    this.#sizeOf = sizeOf;
   }
 
   /** The log has every change after this revision. */
@@ -35,7 +38,7 @@ export class ChangeLog {
   append(changes: readonly Change[]): void {
     for (const change of changes) {
       this.#changes.push(change);
-      this.#bytes += bytesOf(change);
+      this.#bytes += this.#sizeOf(change);
       this.#end = change.revision;
     }
     while (this.#changes.length > this.#limits.maxChanges || this.#bytes > this.#limits.maxBytes) {
@@ -57,7 +60,7 @@ export class ChangeLog {
 
   #drop(count: number): void {
     const dropped = this.#changes.splice(0, count);
-    for (const change of dropped) this.#bytes -= bytesOf(change);
+    for (const change of dropped) this.#bytes -= this.#sizeOf(change);
     this.#start = dropped.at(-1)?.revision ?? this.#start;
   }
 

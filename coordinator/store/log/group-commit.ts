@@ -15,14 +15,8 @@ const MAX_BYTES = 4 * 1_048_576;
 
 interface Request {
   write: Write;
-  answer: Answer;
-}
-
-/** Callbacks of one caller. */
-interface Answer {
-  /** Returns false if the caller still waits for other writes, so that no continuation runs. */
-  resolve(revision: number, write: Write): boolean;
-  reject(error: unknown, write: Write): void;
+  resolve(revision: number): void;
+  reject(error: unknown): void;
 }
 
 interface Accepted {
@@ -72,33 +66,7 @@ export class GroupCommit {
     const refusal = this.#broken ?? this.#stalled;
     if (refusal) return Promise.reject(refusal);
     return new Promise((resolve, reject) => {
-      const settle = (revision: number) => {
-        resolve(revision);
-        return true;
-      };
-      this.#waiting.push({ write, answer: { resolve: settle, reject } });
-      this.#running ??= this.#run();
-    });
-  }
-
-  /** Resolves with one entry per write: its error, or undefined if it is durable. */
-  writeAll(writes: readonly Write[]): Promise<readonly unknown[]> {
-    const refusal = this.#broken ?? this.#stalled;
-    const refusals: unknown[] = writes.map(() => refusal);
-    if (refusal || writes.length === 0) return Promise.resolve(refusals);
-    return new Promise((resolve) => {
-      let left = writes.length;
-      const answered = () => {
-        left -= 1;
-        if (left === 0) resolve(refusals);
-        return left === 0;
-      };
-      const reject = (error: unknown, write: Write) => {
-        refusals[writes.indexOf(write)] = error;
-        answered();
-      };
-      const answer = { resolve: answered, reject };
-      for (const write of writes) this.#waiting.push({ write, answer });
+      this.#waiting.push({ write, resolve, reject });
       this.#running ??= this.#run();
     });
   }
@@ -112,10 +80,10 @@ export class GroupCommit {
     this.#stalled = unavailable;
     const persisting = this.#persisting;
     this.#persisting = [];
-    for (const { request } of persisting) request.answer.reject(unknown, request.write);
+    for (const { request } of persisting) request.reject(unknown);
     const waiting = this.#waiting;
     this.#waiting = [];
-    for (const { answer, write } of waiting) answer.reject(unavailable, write);
+    for (const { reject } of waiting) reject(unavailable);
   }
 
   /** Ends a stall. Idempotent. */
@@ -158,7 +126,7 @@ export class GroupCommit {
       } catch (error) {
         const restsOn = [request.write.key, request.write.guard?.key ?? request.write.key];
         if (restsOn.some((key) => overlay.has(key))) undecided.push(request);
-        else request.answer.reject(error, request.write);
+        else request.reject(error);
         continue;
       }
       const change = this.#changeOf(request.write, accepted.length, present);
@@ -215,20 +183,20 @@ export class GroupCommit {
   /** Settles callers in time slices: the continuations of two thousand callers would block the event loop. */
   async #answer(accepted: readonly Accepted[]): Promise<void> {
     for (const { request, change } of accepted) {
-      const isContinued = request.answer.resolve(change.revision, request.write);
-      if (isContinued) await this.#slice.yieldIfUsedUp();
+      request.resolve(change.revision);
+      await this.#slice.yieldIfUsedUp();
     }
   }
 
   /** A full disk may have space later. After any other error the store stops, because the file's content is unknown. */
   #refuse(accepted: readonly Accepted[], error: StoreError): void {
-    for (const { request } of accepted) request.answer.reject(error, request.write);
+    for (const { request } of accepted) request.reject(error);
     if (error.code === 'full') {
       this.#target.full?.(accepted.length, error);
       return;
     }
     this.#broken = error;
-    for (const { answer, write } of this.#waiting) answer.reject(error, write);
+    for (const { reject } of this.#waiting) reject(error);
     this.#waiting = [];
     // A stop that could not wait for the log is no failure.
     if (error.code !== 'closed') this.#target.failed(error);

@@ -29,7 +29,6 @@ import {
   type Change,
   Expired,
   type ListOptions,
-  type NewValue,
   type PastEpoch,
   type Store,
   type StoredList,
@@ -212,10 +211,6 @@ class SqliteStore implements Store {
 
   create(key: string, value: Buffer, condition?: Pick<WriteCondition, 'guard'>): Promise<number> {
     return this.#commits.write({ kind: 'create', key, value, ...condition });
-  }
-
-  createAll(values: readonly NewValue[]): Promise<readonly unknown[]> {
-    return this.#commits.writeAll(values.map((value) => ({ kind: 'create', ...value })));
   }
 
   update(key: string, value: Buffer, condition?: WriteCondition): Promise<number> {

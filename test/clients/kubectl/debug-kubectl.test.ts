@@ -98,7 +98,7 @@ forEachKubectl('debug', (fixture) => {
       metadata: { name: 'fixed', namespace: 'default', annotations: { [MIRROR_ANNOTATION]: 'uid' } },
       spec: { nodeName: 'host-1', securityContext: {}, containers: [{ name: 'app', image: 'app:1' }] },
     };
-    await fixture.api.registry.createInternal(podKind, [mirror]);
+    await fixture.api.registry.restoreObject(podKind, mirror);
     const { code, stderr } = await fixture.kubectl.run('debug fixed --image=busybox:1 -c dbg'.split(' '));
     assert.notEqual(code, 0);
     assert.match(stderr, /static pods do not support ephemeral containers/);

@@ -3,7 +3,6 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { ClockSteps } from '../../../coordinator/clock-steps.js';
-import { EventExpiry } from '../../../coordinator/controllers/events/event-expiry.js';
 import { expireJoinTokens } from '../../../coordinator/hub/identity/join-token-expiry.js';
 import { newJoinToken, tokenSecret } from '../../../coordinator/hub/identity/new-join-token.js';
 import { eventKind, namespaceKind, secretKind } from '../../../coordinator/kinds/index.js';
@@ -13,7 +12,7 @@ import { openSqliteStore } from '../../../coordinator/store/sqlite/sqlite-store.
 import { Expired } from '../../../coordinator/store/store.js';
 import { ExitError } from '../../../shared/process/exit-error.js';
 import { silentLogger } from '../../../shared/process/output/logger.js';
-import { type Clock, ManualClock } from '../../../shared/process/time/clock.js';
+import { ManualClock } from '../../../shared/process/time/clock.js';
 import { temporaryDirectory } from '../../harness/basics/temporary-directory.js';
 import {
   type ControlPlane,
@@ -77,27 +76,26 @@ describe('event expiry', () => {
     await plane.advance(HALF_AN_HOUR);
     tell('Again');
     await plane.advance(HALF_AN_HOUR + 1_000);
-    assert.equal(await new EventExpiry(plane.registry, plane.clock).run(), 1);
+    assert.equal(await plane.eventStore.expire(), 1);
     assert.deepEqual(await eventsIn(plane), [['Again', 2]]);
   });
 
-  withControlPlane('Events that arrive during the run are deleted by revision, undecoded', async (plane) => {
+  withControlPlane('an Event that occurred again between two runs is kept', async (plane) => {
     const tell = await teller(plane);
-    const expiry = new EventExpiry(plane.registry, plane.clock);
-    assert.equal(await expiry.run(), 0);
+    assert.equal(await plane.eventStore.expire(), 0);
     tell('Early');
     tell('Again');
     await plane.advance(1_000);
-    assert.equal(await expiry.run(), 0);
+    assert.equal(await plane.eventStore.expire(), 0);
     await plane.advance(HALF_AN_HOUR);
     tell('Again');
     await plane.advance(HALF_AN_HOUR - 2_000);
-    assert.equal(await expiry.run(), 0);
+    assert.equal(await plane.eventStore.expire(), 0);
     await plane.advance(3_000);
-    assert.equal(await expiry.run(), 1);
+    assert.equal(await plane.eventStore.expire(), 1);
     assert.deepEqual(await eventsIn(plane), [['Again', 2]]);
     await plane.advance(2 * HALF_AN_HOUR);
-    assert.equal(await expiry.run(), 1);
+    assert.equal(await plane.eventStore.expire(), 1);
     assert.deepEqual(await eventsIn(plane), []);
   });
 
@@ -106,13 +104,12 @@ describe('event expiry', () => {
     const involvedObject = { kind: 'Node', name: 'n1' };
     const future = { metadata: { name: 'later' }, involvedObject, lastTimestamp: '2999-01-01T00:00:00Z' };
     await plane.registry.create(eventKind, 'default', future);
-    const expiry = new EventExpiry(plane.registry, plane.clock);
-    assert.equal(await expiry.run(), 0);
+    assert.equal(await plane.eventStore.expire(), 0);
     tell('After');
     await plane.advance(1_000);
-    assert.equal(await expiry.run(), 0);
+    assert.equal(await plane.eventStore.expire(), 0);
     await plane.advance(2 * HALF_AN_HOUR + 1_000);
-    assert.equal(await expiry.run(), 2);
+    assert.equal(await plane.eventStore.expire(), 2);
     assert.deepEqual(await eventsIn(plane), []);
   });
 
@@ -121,40 +118,18 @@ describe('event expiry', () => {
       `a clock that is set ahead ${isFirstRunLater ? 'before' : 'after'} the first run deletes no recent Event`,
       async (plane) => {
         const tell = await teller(plane);
-        const expiry = new EventExpiry(plane.registry, plane.clock);
         tell('Before');
         await plane.advance(1_000);
-        if (!isFirstRunLater) assert.equal(await expiry.run(), 0);
+        if (!isFirstRunLater) assert.equal(await plane.eventStore.expire(), 0);
         plane.clock.stepWallClock(YEAR_MS);
-        assert.equal(await expiry.run(), 0);
+        assert.equal(await plane.eventStore.expire(), 0);
         await plane.advance(HALF_AN_HOUR);
-        assert.equal(await expiry.run(), 0);
+        assert.equal(await plane.eventStore.expire(), 0);
         assert.deepEqual(await eventsIn(plane), [['Before', 1]]);
         await plane.advance(HALF_AN_HOUR + 1_000);
-        assert.equal(await expiry.run(), 1);
+        assert.equal(await plane.eventStore.expire(), 1);
       },
     );
-
-  withControlPlane('a clock that was ahead for a while blocks no deletion', async (plane) => {
-    const tell = await teller(plane);
-    let ahead = 365 * 86_400_000;
-    const { clock: right } = plane;
-    const clock: Clock = {
-      now: () => right.now() + ahead,
-      monotonic: () => right.monotonic(),
-      after: (delayMs, action) => right.after(delayMs, action),
-      yieldToEventLoop: () => right.yieldToEventLoop(),
-    };
-    const expiry = new EventExpiry(plane.registry, clock);
-    assert.equal(await expiry.run(), 0);
-    ahead = 0;
-    tell('After');
-    await plane.advance(1_000);
-    assert.equal(await expiry.run(), 0);
-    await plane.advance(2 * HALF_AN_HOUR + 1_000);
-    assert.equal(await expiry.run(), 1);
-    assert.deepEqual(await eventsIn(plane), []);
-  });
 });
 
 const others = {

@@ -3,7 +3,6 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { configMapKind, namespaceKind, podKind } from '../../../coordinator/kinds/index.js';
 import { createRegistry } from '../../../coordinator/registry/create-registry.js';
-import type { ApiError } from '../../../shared/kube/objects/api-status.js';
 import { silentLogger } from '../../../shared/process/output/logger.js';
 import { systemRandom } from '../../../shared/process/time/random.js';
 import { refusal, testRegistry } from '../../harness/controllers/registry-fixture.js';
@@ -56,54 +55,6 @@ test('a terminating namespace is a 403 with the cause NamespaceTerminating', asy
   );
   assert.equal(error.details?.causes?.[0]?.reason, 'NamespaceTerminating');
 });
-
-const own = (namespace: string, name: string) => ({
-  ...configMapObject(name, { text: '<é>' }),
-  metadata: { name, namespace },
-});
-
-test('of objects that the coordinator creates together each is stored or rejected separately', async () => {
-  const { registry, store } = await testRegistry();
-  await registry.create(namespaceKind, undefined, { metadata: { name: 'ending' } });
-  await registry.delete(namespaceKind, { name: 'ending' });
-  await registry.create(configMapKind, 'default', configMapObject('taken'));
-  const objects = [own('default', 'a'), own('ending', 'b'), own('default', 'taken'), own('default', 'c')];
-  const refusals = (await registry.createInternal(configMapKind, objects)) as (ApiError | undefined)[];
-  assert.deepEqual(
-    refusals.map((error) => error?.reason),
-    [undefined, 'Forbidden', 'AlreadyExists', undefined],
-  );
-  const { records } = await registry.list(configMapKind, { namespace: 'default' });
-  assert.deepEqual(
-    records.map((record) => record.object().metadata.name),
-    ['a', 'c', 'taken'],
-  );
-  const [first, last] = [records[0]?.object(), records[1]?.object()];
-  assert.match(first?.metadata.uid ?? '', /^[0-9a-f-]{36}$/);
-  assert.notEqual(first?.metadata.uid, last?.metadata.uid);
-  assert.equal(first?.metadata.creationTimestamp, '2026-01-02T03:04:05Z');
-  const { resourceVersion: _, ...metadata } = first?.metadata ?? {};
-  const stored = await store.get('/registry/core/configmaps/default/a');
-  assert.deepEqual(JSON.parse(String(stored?.value)), { ...objects[0], metadata });
-});
-
-test('objects that the coordinator creates are retried when their namespace changed meanwhile', async () => {
-  const { registry, store } = await testRegistry();
-  const createAll = store.createAll.bind(store);
-  let tries = 0;
-  store.createAll = async (values) => {
-    tries += 1;
-    if (tries === 1) await registry.modify(namespaceKind, { name: 'default' }, labelled);
-    return createAll(values);
-  };
-  const objects = [own('default', 'a'), own('default', 'b')];
-  assert.deepEqual(await registry.createInternal(configMapKind, objects), [undefined, undefined]);
-  assert.equal(tries, 2);
-});
-
-function labelled({ metadata }: { metadata: { labels?: Record<string, string> } }): undefined {
-  metadata.labels = { changed: 'true' };
-}
 
 test('an object without a name is rejected as one named ""', async () => {
   const { registry } = await testRegistry();

@@ -19,6 +19,7 @@ import {
 } from '../../../coordinator/registry/allocation/number-range.js';
 import { ServiceAllocator } from '../../../coordinator/registry/allocation/service-allocator.js';
 import { createRegistry } from '../../../coordinator/registry/create-registry.js';
+import { type EventStore, openEventStore } from '../../../coordinator/registry/events/event-store.js';
 import type { AdmissionWebhooks, FindAccount, Registry } from '../../../coordinator/registry/registry.js';
 import type { PastEpoch, Store } from '../../../coordinator/store/store.js';
 import type { NodeStatus } from '../../../shared/kube/nodes/node-types.js';
@@ -36,6 +37,7 @@ export interface ControlPlane {
   store: Store;
   registry: Registry;
   informers: Informers;
+  eventStore: EventStore;
   events: EventRecorder;
   quotas: QuotaLedger;
   clock: ManualClock;
@@ -70,9 +72,10 @@ export async function startControlPlane(
   const clock = new ManualClock(START_MS);
   const store = new MemoryStore({ clock, pastEpochs: pastEpochs });
   const parts = { clock, log: silentLogger };
+  const eventStore = await openEventStore({ main: store, ...parts });
   const findAccount: FindAccount = (ref) => informers.serviceAccounts.get(ref);
   const registry: Registry = createRegistry({
-    ...{ store, kinds: ALL_KINDS, ...parts },
+    ...{ store, events: eventStore, kinds: ALL_KINDS, ...parts },
     ...(accounts ? { findAccount } : {}),
     services: new ServiceAllocator({
       addresses: readServiceCidr(serviceCidr),
@@ -97,7 +100,7 @@ export async function startControlPlane(
   await informers.waitFor(0);
   await registry.create(namespaceKind, undefined, { metadata: { name: 'default' } });
   await informers.waitFor(await store.revision());
-  const events = new EventRecorder({ registry, ...parts });
+  const events = new EventRecorder({ eventStore, informers, clock });
   const settle = async (): Promise<void> => {
     // The memory store answers within a few event loop turns. Two idle rounds in a row mean that no work is left.
     for (let quiet = 0; quiet < 2; ) {
@@ -111,6 +114,7 @@ export async function startControlPlane(
     store,
     registry,
     informers,
+    eventStore,
     events,
     quotas,
     ...parts,
@@ -127,7 +131,7 @@ export async function startControlPlane(
         .map((event) => `${event.reason}: ${event.message}`);
     },
     stop: async () => {
-      await events.stop();
+      await eventStore.close();
       await informers.stop();
       await store.close();
     },

@@ -6,7 +6,6 @@ import { WatchFanout } from '../../../coordinator/store/log/watch-fanout.js';
 import {
   Expired,
   type ListOptions,
-  type NewValue,
   type PastEpoch,
   type Store,
   type StoredList,
@@ -62,11 +61,6 @@ export class MemoryStore implements Store {
 
   create(key: string, value: Buffer, condition?: Pick<WriteCondition, 'guard'>): Promise<number> {
     return this.#write({ kind: 'create', key, value, ...condition });
-  }
-
-  async createAll(values: readonly NewValue[]): Promise<readonly unknown[]> {
-    const writes = await Promise.allSettled(values.map((value) => this.#write({ kind: 'create', ...value })));
-    return writes.map((write) => (write.status === 'rejected' ? write.reason : undefined));
   }
 
   update(key: string, value: Buffer, condition?: WriteCondition): Promise<number> {

@@ -2,6 +2,7 @@
 import { Duplex } from 'node:stream';
 import type { WebSocket } from 'ws';
 import { type CoordinatorCore, createCoordinatorCore } from '../../../coordinator/coordinator-core.js';
+import { openEventStore } from '../../../coordinator/registry/events/event-store.js';
 import type { Registry } from '../../../coordinator/registry/registry.js';
 import type { Store } from '../../../coordinator/store/store.js';
 import { ApiError } from '../../../shared/kube/objects/api-status.js';
@@ -219,6 +220,7 @@ export async function startSimulatedCore(
   const core = wrapCore(
     createCoordinatorCore({
       store,
+      eventStore: await openEventStore({ main: store, clock: life.clock, log }),
       objectMacKey: Buffer.alloc(32, 7),
       authority: NO_AUTHORITY,
       nodeMonitorGraceMs: GRACE_MS,

@@ -180,7 +180,6 @@ export function storeOver({ values, log, fanout, commits, ...rest }: StoreParts)
     get: async (key) => values.get(key),
     list: async (prefix, options = {}) => listAt(values, log, prefix, options),
     create: (key, value, condition) => write({ kind: 'create', key, value, ...condition }),
-    createAll: (all) => commits.writeAll(all.map((value) => ({ kind: 'create', ...value }))),
     update: (key, value, condition) => write({ kind: 'update', key, value, ...condition }),
     delete: (key, condition) => write({ kind: 'delete', key, ...condition }),
     watch: (prefix, { after }) => fanout.watch(prefix, after),

@@ -6,7 +6,6 @@ import { copyJson, sameJson, sameJsonExcept } from '../../../coordinator/registr
 import {
   decodeMetadata,
   encodeObject,
-  encodeTogether,
   SplicedValue,
   spliceResourceVersion,
 } from '../../../coordinator/registry/encoding/object-encoding.js';
@@ -44,17 +43,6 @@ test('an object decoded from its bytes has the revision in its metadata', () => 
       assert.deepEqual(copied(new SplicedValue(encodeObject(object), 7)), bytes);
       const expected = { ...object, metadata: { resourceVersion: '7', ...object.metadata } };
       assert.deepEqual(JSON.parse(bytes.toString()), JSON.parse(JSON.stringify(expected)));
-    }),
-  );
-});
-
-test('objects that are encoded together have the same bytes as alone', () => {
-  const withStatus = fc.oneof(OBJECT, fc.record({ ...{ status: fc.record({ phase: TRICKY }) } }));
-  fc.assert(
-    fc.property(fc.array(fc.tuple(OBJECT, withStatus)), (pairs) => {
-      const objects = pairs.map(([object, other]) => ({ ...other, ...object }));
-      const together = encodeTogether(objects);
-      assert.deepEqual(together, objects.map(encodeObject));
     }),
   );
 });

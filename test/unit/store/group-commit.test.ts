@@ -83,32 +83,6 @@ describe('group commit', () => {
     assert.equal(await kept, 1);
   });
 
-  test('writes that are submitted together are answered together, each with its own result', async () => {
-    const disk = new Disk();
-    const value = Buffer.from('1');
-    const writes = Array.from(
-      { length: 501 },
-      (_, index) => ({ kind: 'create', key: `/${index}`, value }) as const,
-    );
-    const refusals = disk.group.writeAll(writes);
-    await disk.end(FULL);
-    await disk.end();
-    assert.deepEqual(await refusals, [...Array(500).fill(FULL), undefined]);
-    assert.deepEqual(
-      disk.commits.map(({ length }) => length),
-      [500, 1],
-    );
-  });
-
-  test('writes that are submitted together are rejected at once after the store has failed', async () => {
-    const disk = new Disk();
-    const write = { kind: 'create', key: '/a', value: Buffer.from('1') } as const;
-    const lost = disk.group.writeAll([write]);
-    await disk.end(FAILED);
-    assert.deepEqual(await lost, [FAILED]);
-    assert.deepEqual(await disk.group.writeAll([write, write]), [FAILED, FAILED]);
-  });
-
   test('a waiting write is decided by the committed state', async () => {
     const disk = new Disk();
     const lost = assert.rejects(disk.create('/a'), FULL);
@@ -173,11 +147,9 @@ describe('group commit', () => {
     const kept = Promise.all([disk.create('/a'), disk.create('/b')]);
     const closed = disk.group.close();
     const late = assert.rejects(disk.create('/c'), CLOSED);
-    const [refusal] = await disk.group.writeAll([{ kind: 'create', key: '/d', value: Buffer.from('1') }]);
     await disk.end();
     await closed;
     await late;
-    assert.ok(CLOSED(refusal));
     assert.deepEqual(await kept, [1, 2]);
     assert.deepEqual([disk.commits, disk.failures], [[['/a', '/b']], 0]);
   });

@@ -1,0 +1,106 @@
+/** Events as the coordinator keeps them in memory: only what differs between Events. Their JSON is written on demand. */
+import { createHash } from 'node:crypto';
+import type { KubeEvent, ObjectReference } from '../../../shared/kube/objects/event-types.js';
+import { toTimestamp } from '../../../shared/kube/objects/meta.js';
+import type { Change, StoredValue } from '../../store/store.js';
+import { cacheWritten } from '../encoding/decoded-objects.js';
+import { encodeObject } from '../encoding/object-encoding.js';
+
+/** An Event that the coordinator recorded. Times in ms since the epoch. */
+export interface EventRecord {
+  readonly namespace: string;
+  readonly name: string;
+  /** All Events about one object share its reference. */
+  readonly about: ObjectReference;
+  readonly component: string;
+  readonly type: string;
+  readonly reason: string;
+  readonly message: string;
+  readonly count: number;
+  readonly createdAt: number;
+  readonly firstAt: number;
+  readonly lastAt: number;
+}
+
+/** Estimated memory of an Event apart from its message, or from the bytes that a client sent. */
+const ENTRY_BYTES = 400;
+
+/** A stored Event. An Event that a client has written keeps the client's bytes, which may have any field. */
+export class StoredEvent implements StoredValue {
+  constructor(
+    readonly key: string,
+    readonly revision: number,
+    /** The revision of its creation. */
+    readonly createdRevision: number,
+    /** Time of the write, in ms by the store's monotonic clock. */
+    readonly writtenAt: number,
+    readonly content: EventRecord | Buffer,
+  ) {}
+
+  get value(): Buffer {
+    return Buffer.isBuffer(this.content) ? this.content : encodeRecord(this.content);
+  }
+
+  /** Estimated memory in bytes. */
+  get size(): number {
+    return ENTRY_BYTES + (Buffer.isBuffer(this.content) ? this.content.length : this.content.message.length);
+  }
+}
+
+/** A change of an Event. Its bytes are written when a watch reads them. */
+export class EventChange implements Change {
+  constructor(
+    readonly key: string,
+    readonly revision: number,
+    readonly current: StoredEvent | undefined,
+    readonly previous: StoredEvent | undefined,
+  ) {}
+
+  get value(): Buffer | undefined {
+    return this.current?.value;
+  }
+}
+
+/** Returns the stored JSON of a record. A reader that needs the object does not decode it again. */
+function encodeRecord(record: EventRecord): Buffer {
+  const event = toEvent(record);
+  const encoded = encodeObject(event);
+  cacheWritten(encoded, event);
+  return encoded;
+}
+
+function toEvent(record: EventRecord): KubeEvent {
+  const { namespace, name, about, component, type, reason, message, count } = record;
+  return {
+    apiVersion: 'v1',
+    kind: 'Event',
+    metadata: { namespace, name, uid: uidOf(record), creationTimestamp: toTimestamp(record.createdAt) },
+    involvedObject: about,
+    reason,
+    message,
+    source: { component },
+    firstTimestamp: toTimestamp(record.firstAt),
+    lastTimestamp: toTimestamp(record.lastAt),
+    count,
+    type,
+    eventTime: null,
+    reportingComponent: component,
+    reportingInstance: '',
+  };
+}
+
+/** Returns the same uid after each read and restart. The name contains the time of the creation in nanoseconds. */
+function uidOf({ namespace, name }: EventRecord): string {
+  const digest = createHash('sha256').update(`${namespace}/${name}`).digest('hex');
+  const parts = [0, 8, 12, 16, 20].map((from, at) => digest.slice(from, [8, 12, 16, 20, 32][at]));
+  // Version 8 and variant 10 of RFC 9562: a UUID of a hash.
+  parts[2] = `8${parts[2]?.slice(1)}`;
+  parts[3] = `8${parts[3]?.slice(1)}`;
+  return parts.join('-');
+}
+
+/** Returns the bytes that a client wrote with the count, message and time of a repeated occurrence. */
+export function countedUp(stored: Buffer, { count, message, lastAt }: EventRecord): Buffer {
+  const event: KubeEvent = JSON.parse(stored.toString());
+  return encodeObject({ ...event, count, message, lastTimestamp: toTimestamp(lastAt) } as KubeEvent);
+}

@@ -1,0 +1,270 @@
+/**
+ * The store of Events. They are in memory, with revisions of their own, like in a kube-apiserver whose
+ * `--etcd-servers-overrides` gives Events another etcd. A journal in the main store survives a restart.
+ */
+import type { KubeEvent } from '../../../shared/kube/objects/event-types.js';
+import type { Logger } from '../../../shared/process/output/logger.js';
+import { type Clock, monotonicClock } from '../../../shared/process/time/clock.js';
+import { TimeSlice } from '../../../shared/process/time/time-slice.js';
+import { eventKind } from '../../kinds/index.js';
+import { ChangeLog } from '../../store/log/change-log.js';
+import { WatchFanout } from '../../store/log/watch-fanout.js';
+import {
+  type Change,
+  Expired,
+  type ListOptions,
+  type Store,
+  type StoredList,
+  type StoredValue,
+  type StoreWatch,
+  type WriteCondition,
+} from '../../store/store.js';
+import { checkWrite, type Write } from '../../store/write-rules.js';
+import { prefixOf } from '../storage-keys.js';
+import { EventJournal } from './event-journal.js';
+import { countedUp, EventChange, type EventRecord, StoredEvent } from './event-record.js';
+import { EventTable } from './event-table.js';
+
+/** Lifetime of an Event after its last write (kube-apiserver's `--event-ttl`). */
+const EVENT_TTL_MS = 3_600_000;
+/** Above one of these limits the oldest Events are deleted: half a million Events, or about 256 MiB. */
+const LIMITS = { maxEvents: 500_000, maxBytes: 256 * 1_048_576, maxChanges: 20_000, progressMs: 1_000 };
+/** The first revision of a start is its time, so that it is above those that an earlier process has used. */
+const REVISIONS_PER_MS = 1_000;
+/** Distance to the last stored revision if the wall clock was set back. More than the unwritten changes of a process. */
+const REVISION_STRIDE = 1_000_000_000;
+/** Values that a list encodes per step. The event loop runs between two steps. */
+const LIST_STEP = 500;
+
+interface EventStoreOptions {
+  /** Has all other keys, and the journal. */
+  main: Store;
+  /** Default: the key prefix of Events. */
+  prefix?: string;
+  clock: Clock;
+  log: Logger;
+  limits?: Partial<typeof LIMITS>;
+}
+
+/** Opens the store. Its Events are loaded in the background. Reads and writes of Events wait for them. */
+export async function openEventStore({
+  prefix = prefixOf(eventKind),
+  limits = {},
+  ...options
+}: EventStoreOptions): Promise<EventStore> {
+  const steady = monotonicClock(options.clock);
+  const journal = new EventJournal({ ...options, prefix, clock: steady });
+  const { chunks, revision } = await journal.list();
+  const first = Math.max(steady.now() * REVISIONS_PER_MS, revision === 0 ? 0 : revision + REVISION_STRIDE);
+  return new EventStore({ ...options, prefix, limits, clock: steady }, journal, { chunks, revision: first });
+}
+
+export class EventStore implements Store {
+  readonly #options: Required<EventStoreOptions>;
+  readonly #limits: typeof LIMITS;
+  readonly #journal: EventJournal;
+  readonly #events: EventTable;
+  readonly #log: ChangeLog;
+  readonly #fanout: WatchFanout;
+  /** Records that arrive before the stored Events are loaded. */
+  #early: (() => void)[] | undefined = [];
+  readonly #loaded: Promise<void>;
+
+  constructor(
+    options: Required<EventStoreOptions>,
+    journal: EventJournal,
+    { chunks, revision }: { chunks: readonly StoredValue[]; revision: number },
+  ) {
+    this.#options = options;
+    this.#limits = { ...LIMITS, ...options.limits };
+    this.#events = new EventTable(this.#limits);
+    this.#journal = journal;
+    const { clock } = options;
+    this.#log = new ChangeLog(revision, this.#limits, sizeOfChange);
+    this.#fanout = new WatchFanout(this.#log, { clock, progressMs: this.#limits.progressMs });
+    this.#loaded = this.#load(chunks);
+  }
+
+  /**
+   * Stores a recorded Event at once, or its higher count. A new Event is dropped if `acceptsNew` returns false, as in a
+   * namespace that is being deleted.
+   */
+  record(record: EventRecord, acceptsNew: () => boolean): void {
+    if (this.#early) {
+      this.#early.push(() => this.record(record, acceptsNew));
+      return;
+    }
+    const { prefix } = this.#options;
+    const key = `${prefix}${record.namespace}/${record.name}`;
+    const stored = this.#events.get(key)?.content;
+    if (Buffer.isBuffer(stored)) this.#put(key, countedUp(stored, record));
+    else if (stored || acceptsNew()) this.#put(key, record);
+  }
+
+  /** Deletes Events that were last written more than an hour ago. Resolves with their number. */
+  async expire(): Promise<number> {
+    await this.#loaded;
+    const { clock } = this.#options;
+    const due = clock.now() - EVENT_TTL_MS;
+    const slice = new TimeSlice(clock);
+    let expired = 0;
+    for (const { key } of this.#events.writtenBefore(due)) {
+      this.#set(key, undefined);
+      expired += 1;
+      await slice.yieldIfUsedUp();
+    }
+    await this.#journal.dropBefore(due);
+    return expired;
+  }
+
+  async get(key: string): Promise<StoredValue | undefined> {
+    if (!key.startsWith(this.#options.prefix)) return this.#options.main.get(key);
+    await this.#loaded;
+    return this.#events.get(key);
+  }
+
+  async createdAt(key: string): Promise<number | undefined> {
+    await this.#loaded;
+    return this.#events.get(key)?.createdRevision;
+  }
+
+  async list(prefix: string, { limit, continue: from }: ListOptions = {}): Promise<StoredList> {
+    if (!prefix.startsWith(this.#options.prefix)) {
+      return this.#options.main.list(prefix, { ...(limit && { limit }), ...(from && { continue: from }) });
+    }
+    await this.#loaded;
+    const revision = from?.revision ?? this.#log.end;
+    if (revision < this.#log.start) throw new Expired(revision);
+    const values = from
+      ? this.#events.ordered.before(this.#log.after(revision).toReversed())
+      : this.#events.ordered;
+    const page = values.list(prefix, from?.afterKey, limit);
+    const items: StoredValue[] = [];
+    for (const { key, value, revision: own } of page.items) {
+      items.push({ key, value, revision: own });
+      if (items.length % LIST_STEP === 0) await this.#options.clock.yieldToEventLoop();
+    }
+    return { ...page, items, revision };
+  }
+
+  create(key: string, value: Buffer, condition?: Pick<WriteCondition, 'guard'>): Promise<number> {
+    return this.#write({ kind: 'create', key, value, ...condition });
+  }
+
+  update(key: string, value: Buffer, condition?: WriteCondition): Promise<number> {
+    return this.#write({ kind: 'update', key, value, ...condition });
+  }
+
+  delete(key: string, condition?: WriteCondition): Promise<number> {
+    return this.#write({ kind: 'delete', key, ...condition });
+  }
+
+  watch(prefix: string, { after }: { after: number }): StoreWatch {
+    return this.#fanout.watch(prefix, after);
+  }
+
+  async revision(): Promise<number> {
+    await this.#loaded;
+    return this.#log.end;
+  }
+
+  async compact(revision: number): Promise<void> {
+    this.#log.forget(revision);
+  }
+
+  clusterUID(): string {
+    return this.#options.main.clusterUID();
+  }
+
+  epoch(): string {
+    return this.#options.main.epoch();
+  }
+
+  pastEpochs(): ReturnType<Store['pastEpochs']> {
+    return this.#options.main.pastEpochs();
+  }
+
+  isUnconfirmed(): boolean {
+    return this.#options.main.isUnconfirmed();
+  }
+
+  confirmRestore(): Promise<void> {
+    return this.#options.main.confirmRestore();
+  }
+
+  /** Ends watches and writes the last changes. The main store stays open. */
+  async close(): Promise<void> {
+    this.#fanout.close();
+    await this.#loaded;
+    await this.#journal.close();
+  }
+
+  async #write(write: Write): Promise<number> {
+    await this.#loaded;
+    const guarding = write.guard && (await this.get(write.guard.key));
+    checkWrite(write, (key) => (key === write.guard?.key ? guarding : this.#events.get(key)));
+    if (write.kind === 'delete') return this.#set(write.key, undefined);
+    return this.#put(write.key, write.value);
+  }
+
+  /** Stores the content. Returns the revision. */
+  #put(key: string, content: EventRecord | Buffer, writtenAt = this.#options.clock.now()): number {
+    const revision = this.#log.end + 1;
+    const createdRevision = this.#events.get(key)?.createdRevision ?? revision;
+    this.#set(key, new StoredEvent(key, revision, createdRevision, writtenAt, content));
+    for (const excess of this.#events.excess()) this.#set(excess, undefined);
+    return revision;
+  }
+
+  /** Stores or deletes an Event and reports the change. Returns the revision. */
+  #set(key: string, current: StoredEvent | undefined): number {
+    const revision = this.#log.end + 1;
+    const change = new EventChange(key, revision, current, this.#events.set(key, current));
+    this.#log.append([change]);
+    this.#fanout.publish([change]);
+    this.#journal.add(change);
+    return revision;
+  }
+
+  async #load(chunks: readonly StoredValue[]): Promise<void> {
+    const { clock, log } = this.#options;
+    const slice = new TimeSlice(clock);
+    const due = clock.now() - EVENT_TTL_MS;
+    for (const chunk of chunks) {
+      for (const { key, event } of this.#journal.read(chunk)) {
+        this.#events.set(key, event && event.writtenAt >= due ? event : undefined);
+      }
+      await slice.yieldIfUsedUp();
+    }
+    const fail = (error: unknown) =>
+      log.warn({ err: error }, 'Events of an earlier version were not taken over');
+    const rows = await this.#takeOver().catch(fail);
+    const early = this.#early ?? [];
+    this.#early = undefined;
+    for (const record of early) record();
+    log.debug({ events: this.#events.size }, 'Events loaded');
+    // Later, because readers wait for the load.
+    if (rows && rows.length > 0) void this.#journal.replaceKeys(rows).catch(fail);
+  }
+
+  /** Takes Events over that an earlier version has stored as objects. Returns the keys of those objects. */
+  async #takeOver(): Promise<string[]> {
+    const { main, prefix, clock } = this.#options;
+    const { items } = await main.list(prefix);
+    for (const { key, value } of items.toSorted((one, other) => one.revision - other.revision)) {
+      this.#put(key, value, Math.min(clock.now(), lastHappened(JSON.parse(value.toString()))));
+    }
+    return items.map(({ key }) => key);
+  }
+}
+
+function lastHappened({ series, lastTimestamp, eventTime, metadata }: KubeEvent): number {
+  // Clients of events.k8s.io report repeats by the series alone.
+  const text = series?.lastObservedTime ?? lastTimestamp ?? eventTime ?? metadata.creationTimestamp;
+  return text ? Date.parse(text) : 0;
+}
+
+function sizeOfChange(change: Change): number {
+  const { current, previous } = change as EventChange;
+  return (current?.size ?? 0) + (previous?.size ?? 0);
+}
