@@ -93,8 +93,7 @@ export async function startCoordinator(
   const metrics = new Metrics();
   await waitForStartSpace({ dataDir: data, clock, log });
   const store = await openStore(settings, log, metrics, member);
-  const { objectMacKey, signingKeys } = await loadKeys(data).catch(closing(store));
-  const eventStore = await openEventStore({ main: store, clock, log }).catch(closing(store));
+  const { eventStore, objectMacKey, signingKeys } = await loadState(data, store, log).catch(closing(store));
   const certificates = servingCertificates(settings, log, member);
   const authority = authorityOf(certificates);
   const core = createCoordinatorCore({
@@ -199,10 +198,14 @@ function authorityOf(certificates: ServingCertificates): CertificateAuthority {
   return new CertificateAuthority(() => certificates.pki, systemClock, renew);
 }
 
-/** Loads the keys of this directory, or creates them. Throws `ExitError`. */
-async function loadKeys(data: string) {
+/** Loads the keys of this directory, or creates them, and opens the store of Events. Throws `ExitError`. */
+async function loadState(data: string, store: Store, log: Logger) {
   const pki = join(data, 'pki');
-  return { objectMacKey: await loadObjectMacKey(pki), signingKeys: await loadSigningKeys(pki) };
+  return {
+    objectMacKey: await loadObjectMacKey(pki),
+    signingKeys: await loadSigningKeys(pki),
+    eventStore: await openEventStore({ main: store, clock: systemClock, log }),
+  };
 }
 
 function servingCertificates(

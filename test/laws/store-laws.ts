@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import {
+  type Change,
   Expired,
   KeyExists,
   KeyMissing,
@@ -19,11 +20,17 @@ type OpenStore = (limits: { maxChanges: number; progressMs: number }) => Promise
 const text = (value: Buffer | undefined): string | undefined => value?.toString();
 const bytes = (value: string): Buffer => Buffer.from(value);
 
+/** Returns plain objects. A store may have classes that encode their values on demand. */
+function plain({ key, revision, value, previous }: Change): Change {
+  const before = previous && { key: previous.key, value: previous.value, revision: previous.revision };
+  return { key, revision, ...(value && { value }), ...(before && { previous: before }) };
+}
+
 /** Reads until the watch is complete up to `revision`. */
 async function readUntil(watch: StoreWatch, revision: number): Promise<WatchBatch['changes']> {
   const changes = [];
   for await (const batch of watch) {
-    changes.push(...batch.changes);
+    changes.push(...batch.changes.map(plain));
     if (batch.revision >= revision) break;
   }
   return changes;

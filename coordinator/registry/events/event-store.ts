@@ -120,7 +120,8 @@ export class EventStore implements Store {
   async get(key: string): Promise<StoredValue | undefined> {
     if (!key.startsWith(this.#options.prefix)) return this.#options.main.get(key);
     await this.#loaded;
-    return this.#events.get(key);
+    const stored = this.#events.get(key);
+    return stored && encoded(stored);
   }
 
   async createdAt(key: string): Promise<number | undefined> {
@@ -140,8 +141,8 @@ export class EventStore implements Store {
       : this.#events.ordered;
     const page = values.list(prefix, from?.afterKey, limit);
     const items: StoredValue[] = [];
-    for (const { key, value, revision: own } of page.items) {
-      items.push({ key, value, revision: own });
+    for (const item of page.items) {
+      items.push(encoded(item));
       if (items.length % LIST_STEP === 0) await this.#options.clock.yieldToEventLoop();
     }
     return { ...page, items, revision };
@@ -256,6 +257,10 @@ export class EventStore implements Store {
     }
     return items.map(({ key }) => key);
   }
+}
+
+function encoded({ key, value, revision }: StoredValue): StoredValue {
+  return { key, value, revision };
 }
 
 function lastHappened({ series, lastTimestamp, eventTime, metadata }: KubeEvent): number {
