@@ -109,6 +109,8 @@ withHub('heartbeats write nothing', async (fixture) => {
   const agent = await fixture.agent('n1', { clock: fixture.controlPlane.clock });
   await until(() => agent.link.phase === 'live');
   await fixture.controlPlane.settle();
+  // Writes the Events of the join.
+  await fixture.controlPlane.advance(1_000);
   const revision = await fixture.controlPlane.store.revision();
   for (let heartbeat = 0; heartbeat < 12; heartbeat++) {
     await fixture.controlPlane.advance(10_000);
