@@ -1,6 +1,6 @@
 /**
  * The store of Events. They are in memory, with revisions of their own, like in a kube-apiserver whose
- * `--etcd-servers-overrides` gives Events another etcd. A journal in the main store survives a restart.
+ * `--etcd-servers-overrides` gives Events another etcd. Chunks in the main store make them durable.
  */
 import type { KubeEvent } from '../../../shared/kube/objects/event-types.js';
 import type { Logger } from '../../../shared/process/output/logger.js';
@@ -21,7 +21,7 @@ import {
 } from '../../store/store.js';
 import { checkWrite, type Write } from '../../store/write-rules.js';
 import { prefixOf } from '../storage-keys.js';
-import { EventJournal } from './event-journal.js';
+import { DurableEvents } from './durable-events.js';
 import { countedUp, EventChange, type EventRecord, StoredEvent } from './event-record.js';
 import { EventTable } from './event-table.js';
 
@@ -37,7 +37,7 @@ const REVISION_STRIDE = 1_000_000_000;
 const LIST_STEP = 500;
 
 interface EventStoreOptions {
-  /** Has all other keys, and the journal. */
+  /** Has all other keys, and the chunks. */
   main: Store;
   /** Default: the key prefix of Events. */
   prefix?: string;
@@ -53,16 +53,16 @@ export async function openEventStore({
   ...options
 }: EventStoreOptions): Promise<EventStore> {
   const steady = monotonicClock(options.clock);
-  const journal = new EventJournal({ ...options, prefix, clock: steady });
-  const { chunks, revision } = await journal.list();
+  const durable = new DurableEvents({ ...options, prefix, clock: steady });
+  const { chunks, revision } = await durable.list();
   const first = Math.max(steady.now() * REVISIONS_PER_MS, revision === 0 ? 0 : revision + REVISION_STRIDE);
-  return new EventStore({ ...options, prefix, limits, clock: steady }, journal, { chunks, revision: first });
+  return new EventStore({ ...options, prefix, limits, clock: steady }, durable, { chunks, revision: first });
 }
 
 export class EventStore implements Store {
   readonly #options: Required<EventStoreOptions>;
   readonly #limits: typeof LIMITS;
-  readonly #journal: EventJournal;
+  readonly #durable: DurableEvents;
   readonly #events: EventTable;
   readonly #log: ChangeLog;
   readonly #fanout: WatchFanout;
@@ -72,13 +72,13 @@ export class EventStore implements Store {
 
   constructor(
     options: Required<EventStoreOptions>,
-    journal: EventJournal,
+    durable: DurableEvents,
     { chunks, revision }: { chunks: readonly StoredValue[]; revision: number },
   ) {
     this.#options = options;
     this.#limits = { ...LIMITS, ...options.limits };
     this.#events = new EventTable(this.#limits);
-    this.#journal = journal;
+    this.#durable = durable;
     const { clock } = options;
     this.#log = new ChangeLog(revision, this.#limits, sizeOfChange);
     this.#fanout = new WatchFanout(this.#log, { clock, progressMs: this.#limits.progressMs });
@@ -113,7 +113,7 @@ export class EventStore implements Store {
       expired += 1;
       await slice.yieldIfUsedUp();
     }
-    await this.#journal.dropBefore(due);
+    await this.#durable.dropBefore(due);
     return expired;
   }
 
@@ -197,7 +197,7 @@ export class EventStore implements Store {
   async close(): Promise<void> {
     this.#fanout.close();
     await this.#loaded;
-    await this.#journal.close();
+    await this.#durable.close();
   }
 
   async #write(write: Write): Promise<number> {
@@ -223,7 +223,7 @@ export class EventStore implements Store {
     const change = new EventChange(key, revision, current, this.#events.set(key, current));
     this.#log.append([change]);
     this.#fanout.publish([change]);
-    this.#journal.add(change);
+    this.#durable.add(change);
     return revision;
   }
 
@@ -232,7 +232,7 @@ export class EventStore implements Store {
     const slice = new TimeSlice(clock);
     const due = clock.now() - EVENT_TTL_MS;
     for (const chunk of chunks) {
-      for (const { key, event } of this.#journal.read(chunk)) {
+      for (const { key, event } of this.#durable.read(chunk)) {
         this.#events.set(key, event && event.writtenAt >= due ? event : undefined);
       }
       await slice.yieldIfUsedUp();
@@ -245,7 +245,7 @@ export class EventStore implements Store {
     for (const record of early) record();
     log.debug({ events: this.#events.size }, 'Events loaded');
     // Later, because readers wait for the load.
-    if (rows && rows.length > 0) void this.#journal.replaceKeys(rows).catch(fail);
+    if (rows && rows.length > 0) void this.#durable.replaceKeys(rows).catch(fail);
   }
 
   /** Takes Events over that an earlier version has stored as objects. Returns the keys of those objects. */

@@ -2,7 +2,7 @@
 import { OrderedValues } from '../../store/log/present-values.js';
 import type { StoredEvent } from './event-record.js';
 
-export interface EventLimits {
+interface EventLimits {
   maxEvents: number;
   /** Limit for the estimated memory. */
   maxBytes: number;

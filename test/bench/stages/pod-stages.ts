@@ -18,7 +18,8 @@ export const POD_STAGES: readonly Stage[] = [
   { name: 'durable rows', functions: [inStore('log/group-commit.js##changeOf')] },
   { name: 'commits', functions: [inStore('log/packed-commit.js#packCommit')] },
   { name: 'Events recorded', functions: [inControllers('events/event-correlator.js#correlate')] },
-  { name: 'Events stored', functions: [inRegistry('writes/create-internal.js#newValue')] },
+  { name: 'Events stored', functions: [inRegistry('events/event-store.js##put')] },
+  { name: 'values of chunks of Events', functions: [inRegistry('events/event-chunks.js#encodeChunk')] },
   { name: 'reads of a stored value', functions: [inStore('sqlite/sqlite-store.js#get')] },
   { name: 'steps in the tree of keys', functions: [inStore('log/present-values.js#compareKeys')] },
   {

@@ -16,7 +16,7 @@ const DELETION_BYTES = 100;
 /** Number of concurrent deletions, so that they share commits. */
 const DELETION_WIDTH = 100;
 
-interface EventJournalDeps {
+interface DurableEventsDeps {
   main: Store;
   /** The key prefix of Events. */
   prefix: string;
@@ -31,8 +31,8 @@ interface Chunk {
   readonly at: number;
 }
 
-export class EventJournal {
-  readonly #deps: EventJournalDeps;
+export class DurableEvents {
+  readonly #deps: DurableEventsDeps;
   /** The last unwritten change of each Event, in revision order. */
   readonly #unwritten = new Map<string, EventChange>();
   /** The stored chunks, oldest first. */
@@ -42,7 +42,7 @@ export class EventJournal {
   #isFailing = false;
   #isClosed = false;
 
-  constructor(deps: EventJournalDeps) {
+  constructor(deps: DurableEventsDeps) {
     this.#deps = deps;
   }
 
