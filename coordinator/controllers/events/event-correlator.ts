@@ -1,7 +1,9 @@
 /** Counts equal Events, combines similar ones and limits their rate (client-go `tools/record/events_cache.go`). */
 import type { ObjectReference } from '../../../shared/kube/objects/event-types.js';
 import type { OccurrenceCount } from '../../decisions/events/event-occurrence.js';
+import { eventKind } from '../../kinds/index.js';
 import type { EventRecord } from '../../registry/events/event-record.js';
+import { keyOf } from '../../registry/storage-keys.js';
 
 export interface Occurrence {
   component: string;
@@ -13,9 +15,11 @@ export interface Occurrence {
   counted?: OccurrenceCount;
 }
 
+/** The namespace of Events about cluster-scoped objects. */
+export const DEFAULT_NAMESPACE = 'default';
 /** `count` is an int32. Clients cannot decode a list of Events with a larger one, and a host may report any count. */
 const MAX_COUNT = 2 ** 31 - 1;
-/** Number of subjects in memory, as in each of upstream's caches. */
+/** Number of subjects and of texts in memory, as in each of upstream's caches. */
 const CACHE_SIZE = 4_096;
 /** An Event's name has at most 253 characters; this many are for the name of its object. */
 const MAX_NAME_PART = 236;
@@ -56,6 +60,7 @@ interface Subject {
 
 export class EventCorrelator {
   readonly #subjects = new RecentMap<Subject>(CACHE_SIZE);
+  readonly #texts = new RecentMap<string>(CACHE_SIZE);
   #serial = 0;
 
   /**
@@ -87,12 +92,27 @@ export class EventCorrelator {
     // Upstream names an Event by its nanosecond. The clock here has milliseconds, so a serial number replaces the rest.
     this.#serial = (this.#serial + 1) % 1_000_000;
     const nanoseconds = BigInt(Math.trunc(now)) * 1_000_000n + BigInt(this.#serial);
+    const { namespace = DEFAULT_NAMESPACE } = about;
+    const name = `${(about.name ?? '').slice(0, MAX_NAME_PART)}.${nanoseconds.toString(16)}`;
     return {
-      namespace: about.namespace ?? 'default',
-      name: `${(about.name ?? '').slice(0, MAX_NAME_PART)}.${nanoseconds.toString(16)}`,
-      ...{ about, component, type, reason, message, count: counted.count },
-      ...{ createdAt: now, firstAt: counted.firstAt, lastAt: counted.lastAt },
+      key: keyOf(eventKind, { namespace, name }),
+      about,
+      component,
+      type: this.#shared(type),
+      reason: this.#shared(reason),
+      message: this.#shared(message),
+      count: counted.count,
+      createdAt: now,
+      firstAt: counted.firstAt,
+      lastAt: counted.lastAt,
     };
+  }
+
+  /** Returns one string for equal texts, because each report of a host has strings of its own. */
+  #shared(text: string): string {
+    const known = this.#texts.get(text);
+    if (known === undefined) this.#texts.set(text, text);
+    return known ?? text;
   }
 }
 

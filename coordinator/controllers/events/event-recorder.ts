@@ -6,7 +6,7 @@ import type { RecordEvent } from '../../decisions/events/event-occurrence.js';
 import type { Informers } from '../../informers/informer.js';
 import { isTerminating } from '../../registry/admission/namespace-lifecycle.js';
 import type { EventStore } from '../../registry/events/event-store.js';
-import { EventCorrelator } from './event-correlator.js';
+import { DEFAULT_NAMESPACE, EventCorrelator } from './event-correlator.js';
 
 interface EventRecorderDeps {
   eventStore: Pick<EventStore, 'record'>;
@@ -32,7 +32,7 @@ export class EventRecorder {
         { component, about, type, reason, message, ...(counted && { counted }) },
         clock.now(),
       );
-      if (event) eventStore.record(event, () => this.#isActive(event.namespace));
+      if (event) eventStore.record(event, () => this.#isActive(about.namespace ?? DEFAULT_NAMESPACE));
     };
   }
 

@@ -2,14 +2,16 @@
 import { createHash } from 'node:crypto';
 import type { KubeEvent, ObjectReference } from '../../../shared/kube/objects/event-types.js';
 import { toTimestamp } from '../../../shared/kube/objects/meta.js';
+import { eventKind } from '../../kinds/index.js';
 import type { Change, StoredValue } from '../../store/store.js';
 import { cacheWritten } from '../encoding/decoded-objects.js';
 import { encodeObject } from '../encoding/object-encoding.js';
+import { refOf } from '../storage-keys.js';
 
 /** An Event that the coordinator recorded. Times in ms since the epoch. */
 export interface EventRecord {
-  readonly namespace: string;
-  readonly name: string;
+  /** The key in the store. It contains the name, in which the time of the creation is in nanoseconds. */
+  readonly key: string;
   /** All Events about one object share its reference. */
   readonly about: ObjectReference;
   readonly component: string;
@@ -70,11 +72,15 @@ function encodeRecord(record: EventRecord): Buffer {
 }
 
 function toEvent(record: EventRecord): KubeEvent {
-  const { namespace, name, about, component, type, reason, message, count } = record;
+  const { key, about, component, type, reason, message, count } = record;
   return {
     apiVersion: 'v1',
     kind: 'Event',
-    metadata: { namespace, name, uid: uidOf(record), creationTimestamp: toTimestamp(record.createdAt) },
+    metadata: {
+      ...refOf(eventKind, key),
+      uid: uidOf(key),
+      creationTimestamp: toTimestamp(record.createdAt),
+    } as KubeEvent['metadata'],
     involvedObject: about,
     reason,
     message,
@@ -89,9 +95,9 @@ function toEvent(record: EventRecord): KubeEvent {
   };
 }
 
-/** Returns the same uid after each read and restart. The name contains the time of the creation in nanoseconds. */
-function uidOf({ namespace, name }: EventRecord): string {
-  const digest = createHash('sha256').update(`${namespace}/${name}`).digest('hex');
+/** Returns the same uid after each read and restart. */
+function uidOf(key: string): string {
+  const digest = createHash('sha256').update(key).digest('hex');
   const parts = [0, 8, 12, 16, 20].map((from, at) => digest.slice(from, [8, 12, 16, 20, 32][at]));
   // Version 8 and variant 10 of RFC 9562: a UUID of a hash.
   parts[2] = `8${parts[2]?.slice(1)}`;

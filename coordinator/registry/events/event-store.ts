@@ -80,7 +80,8 @@ export class EventStore implements Store {
     this.#events = new EventTable(this.#limits);
     this.#durable = durable;
     const { clock } = options;
-    this.#log = new ChangeLog(revision, this.#limits, sizeOfChange);
+    const { maxChanges, maxBytes } = this.#limits;
+    this.#log = new ChangeLog(revision, { maxChanges, maxBytes: maxBytes / 4 }, sizeOfChange);
     this.#fanout = new WatchFanout(this.#log, { clock, progressMs: this.#limits.progressMs });
     this.#loaded = this.#load(chunks);
   }
@@ -94,8 +95,7 @@ export class EventStore implements Store {
       this.#early.push(() => this.record(record, acceptsNew));
       return;
     }
-    const { prefix } = this.#options;
-    const key = `${prefix}${record.namespace}/${record.name}`;
+    const { key } = record;
     const stored = this.#events.get(key)?.content;
     if (Buffer.isBuffer(stored)) this.#put(key, countedUp(stored, record));
     else if (stored || acceptsNew()) this.#put(key, record);

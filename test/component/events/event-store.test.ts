@@ -52,7 +52,15 @@ class Machine {
     const now = this.clock.now();
     const about = { kind: 'Pod', namespace: 'default', name };
     const texts = { component: 'kubelet', type: 'Normal', reason: 'Started', message: 'Started container c' };
-    return { namespace: 'default', name, about, ...texts, count, createdAt: now, firstAt: now, lastAt: now };
+    return {
+      key: `${PREFIX}default/${name}`,
+      about,
+      ...texts,
+      count,
+      createdAt: now,
+      firstAt: now,
+      lastAt: now,
+    };
   }
 
   /** Advances the clock and resolves when the writes that were due are complete. */
