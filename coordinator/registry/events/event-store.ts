@@ -66,6 +66,7 @@ export class EventStore implements Store {
   readonly #events: EventTable;
   readonly #log: ChangeLog;
   readonly #fanout: WatchFanout;
+  readonly #slice: TimeSlice;
   /** Records that arrive before the stored Events are loaded. */
   #early: (() => void)[] | undefined = [];
   readonly #loaded: Promise<void>;
@@ -83,6 +84,7 @@ export class EventStore implements Store {
     const { maxChanges, maxBytes } = this.#limits;
     this.#log = new ChangeLog(revision, { maxChanges, maxBytes: maxBytes / 4 }, sizeOfChange);
     this.#fanout = new WatchFanout(this.#log, { clock, progressMs: this.#limits.progressMs });
+    this.#slice = new TimeSlice(clock);
     this.#loaded = this.#load(chunks);
   }
 
@@ -106,12 +108,11 @@ export class EventStore implements Store {
     await this.#loaded;
     const { clock } = this.#options;
     const due = clock.now() - EVENT_TTL_MS;
-    const slice = new TimeSlice(clock);
     let expired = 0;
     for (const { key } of this.#events.writtenBefore(due)) {
       this.#set(key, undefined);
       expired += 1;
-      await slice.yieldIfUsedUp();
+      await this.#slice.yieldIfUsedUp();
     }
     await this.#durable.dropBefore(due);
     return expired;
@@ -134,11 +135,11 @@ export class EventStore implements Store {
       return this.#options.main.list(prefix, { ...(limit && { limit }), ...(from && { continue: from }) });
     }
     await this.#loaded;
+    await this.#events.sort(this.#slice);
+    const present = this.#events.ordered();
     const revision = from?.revision ?? this.#log.end;
     if (revision < this.#log.start) throw new Expired(revision);
-    const values = from
-      ? this.#events.ordered.before(this.#log.after(revision).toReversed())
-      : this.#events.ordered;
+    const values = from ? present.before(this.#log.after(revision).toReversed()) : present;
     const page = values.list(prefix, from?.afterKey, limit);
     const items: StoredValue[] = [];
     for (const item of page.items) {
@@ -229,13 +230,12 @@ export class EventStore implements Store {
 
   async #load(chunks: readonly StoredValue[]): Promise<void> {
     const { clock, log } = this.#options;
-    const slice = new TimeSlice(clock);
     const due = clock.now() - EVENT_TTL_MS;
     for (const chunk of chunks) {
       for (const { key, event } of this.#durable.read(chunk)) {
         this.#events.set(key, event && event.writtenAt >= due ? event : undefined);
       }
-      await slice.yieldIfUsedUp();
+      await this.#slice.yieldIfUsedUp();
     }
     const fail = (error: unknown) =>
       log.warn({ err: error }, 'Events of an earlier version were not taken over');

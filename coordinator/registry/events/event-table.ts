@@ -1,4 +1,5 @@
 /** The Events in memory, by key and by age, up to a limit. */
+import type { TimeSlice } from '../../../shared/process/time/time-slice.js';
 import { OrderedValues } from '../../store/log/present-values.js';
 import type { StoredEvent } from './event-record.js';
 
@@ -15,6 +16,8 @@ export class EventTable {
   /** In the order of the writes. */
   readonly #byAge = new Map<string, StoredEvent>();
   readonly #byKey = new OrderedValues();
+  /** Keys of Events that `#byKey` lacks or has as they were. Most Events expire before a client lists them. */
+  readonly #unsorted = new Set<string>();
   readonly #limits: EventLimits;
   #bytes = 0;
 
@@ -26,9 +29,23 @@ export class EventTable {
     return this.#byAge.size;
   }
 
-  /** The Events in key order. */
-  get ordered(): Pick<OrderedValues, 'list' | 'before'> {
+  /** Sorts the Events of now, with pauses. */
+  async sort(slice: TimeSlice): Promise<void> {
+    for (const key of this.#unsorted) {
+      this.#sortIn(key);
+      await slice.yieldIfUsedUp();
+    }
+  }
+
+  /** The Events in key order. Call `sort` first: only a few Events may be left to sort at once. */
+  ordered(): Pick<OrderedValues, 'list' | 'before'> {
+    for (const key of this.#unsorted) this.#sortIn(key);
     return this.#byKey;
+  }
+
+  #sortIn(key: string): void {
+    this.#unsorted.delete(key);
+    this.#byKey.set(key, this.#byAge.get(key));
   }
 
   get(key: string): StoredEvent | undefined {
@@ -39,8 +56,10 @@ export class EventTable {
   set(key: string, current: StoredEvent | undefined): StoredEvent | undefined {
     const previous = this.#byAge.get(key);
     this.#byAge.delete(key);
-    if (current) this.#byAge.set(key, current);
-    this.#byKey.set(key, current);
+    if (current) {
+      this.#byAge.set(key, current);
+      this.#unsorted.add(key);
+    } else this.#sortIn(key);
     this.#bytes += (current?.size ?? 0) - (previous?.size ?? 0);
     return previous;
   }
