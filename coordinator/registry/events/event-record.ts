@@ -61,14 +61,31 @@ export class EventChange implements Change {
   get value(): Buffer | undefined {
     return this.current?.value;
   }
+
+  /** Estimated memory in bytes. */
+  get size(): number {
+    return (this.current?.size ?? 0) + (this.previous?.size ?? 0);
+  }
+}
+
+/** Returns the value with its bytes, which are encoded once. */
+export function encoded({ key, value, revision }: StoredValue): StoredValue {
+  return { key, value, revision };
+}
+
+/** Returns when an Event last happened, in ms since the epoch. Clients of events.k8s.io report repeats by the series. */
+export function lastHappened(value: Buffer): number {
+  const { series, lastTimestamp, eventTime, metadata }: KubeEvent = JSON.parse(value.toString());
+  const text = series?.lastObservedTime ?? lastTimestamp ?? eventTime ?? metadata.creationTimestamp;
+  return text ? Date.parse(text) : 0;
 }
 
 /** Returns the stored JSON of a record. A reader that needs the object does not decode it again. */
 function encodeRecord(record: EventRecord): Buffer {
   const event = toEvent(record);
-  const encoded = encodeObject(event);
-  cacheWritten(encoded, event);
-  return encoded;
+  const bytes = encodeObject(event);
+  cacheWritten(bytes, event);
+  return bytes;
 }
 
 function toEvent(record: EventRecord): KubeEvent {

@@ -2,7 +2,6 @@
  * The store of Events. They are in memory, with revisions of their own, like in a kube-apiserver whose
  * `--etcd-servers-overrides` gives Events another etcd. Chunks in the main store make them durable.
  */
-import type { KubeEvent } from '../../../shared/kube/objects/event-types.js';
 import type { Logger } from '../../../shared/process/output/logger.js';
 import { type Clock, monotonicClock } from '../../../shared/process/time/clock.js';
 import { TimeSlice } from '../../../shared/process/time/time-slice.js';
@@ -10,7 +9,6 @@ import { eventKind } from '../../kinds/index.js';
 import { ChangeLog } from '../../store/log/change-log.js';
 import { WatchFanout } from '../../store/log/watch-fanout.js';
 import {
-  type Change,
   Expired,
   type ListOptions,
   type Store,
@@ -22,7 +20,14 @@ import {
 import { checkWrite, type Write } from '../../store/write-rules.js';
 import { prefixOf } from '../storage-keys.js';
 import { DurableEvents } from './durable-events.js';
-import { countedUp, EventChange, type EventRecord, StoredEvent } from './event-record.js';
+import {
+  countedUp,
+  EventChange,
+  type EventRecord,
+  encoded,
+  lastHappened,
+  StoredEvent,
+} from './event-record.js';
 import { EventTable } from './event-table.js';
 
 /** Lifetime of an Event after its last write (kube-apiserver's `--event-ttl`). */
@@ -82,7 +87,8 @@ export class EventStore implements Store {
     this.#durable = durable;
     const { clock } = options;
     const { maxChanges, maxBytes } = this.#limits;
-    this.#log = new ChangeLog(revision, { maxChanges, maxBytes: maxBytes / 4 }, sizeOfChange);
+    const logLimits = { maxChanges, maxBytes: maxBytes / 4 };
+    this.#log = new ChangeLog(revision, logLimits, (change) => (change as EventChange).size);
     this.#fanout = new WatchFanout(this.#log, { clock, progressMs: this.#limits.progressMs });
     this.#slice = new TimeSlice(clock);
     this.#loaded = this.#load(chunks);
@@ -110,7 +116,8 @@ export class EventStore implements Store {
     const due = clock.now() - EVENT_TTL_MS;
     let expired = 0;
     for (const { key } of this.#events.writtenBefore(due)) {
-      this.#set(key, undefined);
+      // Not written to a chunk, because no start loads an expired Event.
+      this.#report(key, undefined);
       expired += 1;
       await this.#slice.yieldIfUsedUp();
     }
@@ -218,14 +225,19 @@ export class EventStore implements Store {
     return revision;
   }
 
-  /** Stores or deletes an Event and reports the change. Returns the revision. */
+  /** Stores or deletes an Event. Returns the revision. */
   #set(key: string, current: StoredEvent | undefined): number {
-    const revision = this.#log.end + 1;
-    const change = new EventChange(key, revision, current, this.#events.set(key, current));
+    const change = this.#report(key, current);
+    this.#durable.add(change);
+    return change.revision;
+  }
+
+  /** Stores or deletes an Event in memory and reports the change to watches. */
+  #report(key: string, current: StoredEvent | undefined): EventChange {
+    const change = new EventChange(key, this.#log.end + 1, current, this.#events.set(key, current));
     this.#log.append([change]);
     this.#fanout.publish([change]);
-    this.#durable.add(change);
-    return revision;
+    return change;
   }
 
   async #load(chunks: readonly StoredValue[]): Promise<void> {
@@ -253,23 +265,8 @@ export class EventStore implements Store {
     const { main, prefix, clock } = this.#options;
     const { items } = await main.list(prefix);
     for (const { key, value } of items.toSorted((one, other) => one.revision - other.revision)) {
-      this.#put(key, value, Math.min(clock.now(), lastHappened(JSON.parse(value.toString()))));
+      this.#put(key, value, Math.min(clock.now(), lastHappened(value)));
     }
     return items.map(({ key }) => key);
   }
-}
-
-function encoded({ key, value, revision }: StoredValue): StoredValue {
-  return { key, value, revision };
-}
-
-function lastHappened({ series, lastTimestamp, eventTime, metadata }: KubeEvent): number {
-  // Clients of events.k8s.io report repeats by the series alone.
-  const text = series?.lastObservedTime ?? lastTimestamp ?? eventTime ?? metadata.creationTimestamp;
-  return text ? Date.parse(text) : 0;
-}
-
-function sizeOfChange(change: Change): number {
-  const { current, previous } = change as EventChange;
-  return (current?.size ?? 0) + (previous?.size ?? 0);
 }
