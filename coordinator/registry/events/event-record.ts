@@ -1,12 +1,13 @@
 /** Events as the coordinator keeps them in memory: only what differs between Events. Their JSON is written on demand. */
-import { createHash } from 'node:crypto';
 import type { KubeEvent, ObjectReference } from '../../../shared/kube/objects/event-types.js';
 import { toTimestamp } from '../../../shared/kube/objects/meta.js';
 import { eventKind } from '../../kinds/index.js';
 import type { Change, StoredValue } from '../../store/store.js';
 import { cacheWritten } from '../encoding/decoded-objects.js';
-import { encodeObject } from '../encoding/object-encoding.js';
-import { refOf } from '../storage-keys.js';
+import { encodeObject, spliceResourceVersion } from '../encoding/object-encoding.js';
+import { StoredRecord } from '../encoding/object-record.js';
+import type { ObjectRecord } from '../registry.js';
+import { prefixOf } from '../storage-keys.js';
 
 /** An Event that the coordinator recorded. Times in ms since the epoch. */
 export interface EventRecord {
@@ -24,6 +25,7 @@ export interface EventRecord {
   readonly lastAt: number;
 }
 
+const PREFIX_LENGTH = prefixOf(eventKind).length;
 /** Estimated memory of an Event apart from its message, or from the bytes that a client sent. */
 const ENTRY_BYTES = 400;
 
@@ -43,9 +45,41 @@ export class StoredEvent implements StoredValue {
     return Buffer.isBuffer(this.content) ? this.content : encodeRecord(this.content);
   }
 
+  /** Returns the Event for readers. */
+  record(): ObjectRecord {
+    const { content, revision } = this;
+    return Buffer.isBuffer(content)
+      ? new StoredRecord(content, revision)
+      : new RecordedEvent(content, revision);
+  }
+
   /** Estimated memory in bytes. */
   get size(): number {
     return ENTRY_BYTES + (Buffer.isBuffer(this.content) ? this.content.length : this.content.message.length);
+  }
+}
+
+/** An Event for readers. A selector needs only the object, which costs far less than its JSON. */
+class RecordedEvent implements ObjectRecord<KubeEvent> {
+  readonly #record: EventRecord;
+  #object: KubeEvent | undefined;
+
+  constructor(
+    record: EventRecord,
+    readonly revision: number,
+  ) {
+    this.#record = record;
+  }
+
+  object(): KubeEvent {
+    if (this.#object) return this.#object;
+    this.#object = toEvent(this.#record);
+    this.#object.metadata.resourceVersion = String(this.revision);
+    return this.#object;
+  }
+
+  bytes(): Buffer {
+    return spliceResourceVersion(encodeObject(this.object()), this.revision);
   }
 }
 
@@ -90,14 +124,16 @@ function encodeRecord(record: EventRecord): Buffer {
 
 function toEvent(record: EventRecord): KubeEvent {
   const { key, about, component, type, reason, message, count } = record;
+  const slash = key.indexOf('/', PREFIX_LENGTH);
   return {
     apiVersion: 'v1',
     kind: 'Event',
     metadata: {
-      ...refOf(eventKind, key),
-      uid: uidOf(key),
+      namespace: key.slice(PREFIX_LENGTH, slash),
+      name: key.slice(slash + 1),
+      uid: uidOf(record),
       creationTimestamp: toTimestamp(record.createdAt),
-    } as KubeEvent['metadata'],
+    },
     involvedObject: about,
     reason,
     message,
@@ -112,14 +148,11 @@ function toEvent(record: EventRecord): KubeEvent {
   };
 }
 
-/** Returns the same uid after each read and restart. */
-function uidOf(key: string): string {
-  const digest = createHash('sha256').update(key).digest('hex');
-  const parts = [0, 8, 12, 16, 20].map((from, at) => digest.slice(from, [8, 12, 16, 20, 32][at]));
-  // Version 8 and variant 10 of RFC 9562: a UUID of a hash.
-  parts[2] = `8${parts[2]?.slice(1)}`;
-  parts[3] = `8${parts[3]?.slice(1)}`;
-  return parts.join('-');
+/** Returns the same uid after each read and restart: a UUID (version 8) of the nanoseconds at the end of the name. */
+function uidOf({ key, about }: EventRecord): string {
+  const time = key.slice(key.lastIndexOf('.') + 1).padStart(16, '0');
+  const node = about.uid?.length === 36 ? about.uid.slice(24) : '000000000000';
+  return `${time.slice(0, 8)}-${time.slice(8, 12)}-8${time.slice(12, 15)}-8${time.slice(15)}00-${node}`;
 }
 
 /** Returns the bytes that a client wrote with the count, message and time of a repeated occurrence. */

@@ -38,8 +38,6 @@ const LIMITS = { maxEvents: 500_000, maxBytes: 256 * 1_048_576, maxChanges: 20_0
 const REVISIONS_PER_MS = 1_000;
 /** Distance to the last stored revision if the wall clock was set back. More than the unwritten changes of a process. */
 const REVISION_STRIDE = 1_000_000_000;
-/** Values that a list encodes per step. The event loop runs between two steps. */
-const LIST_STEP = 500;
 
 interface EventStoreOptions {
   /** Has all other keys, and the chunks. */
@@ -147,13 +145,8 @@ export class EventStore implements Store {
     const revision = from?.revision ?? this.#log.end;
     if (revision < this.#log.start) throw new Expired(revision);
     const values = from ? present.before(this.#log.after(revision).toReversed()) : present;
-    const page = values.list(prefix, from?.afterKey, limit);
-    const items: StoredValue[] = [];
-    for (const item of page.items) {
-      items.push(encoded(item));
-      if (items.length % LIST_STEP === 0) await this.#options.clock.yieldToEventLoop();
-    }
-    return { ...page, items, revision };
+    // The items encode their values when they are read.
+    return { ...values.list(prefix, from?.afterKey, limit), revision };
   }
 
   create(key: string, value: Buffer, condition?: Pick<WriteCondition, 'guard'>): Promise<number> {

@@ -5,6 +5,7 @@ import type { KubeObject, ObjectRef } from '../../../shared/kube/objects/meta.js
 import type { Kind } from '../../kinds/kind.js';
 import { Expired, type Store, type StoredValue } from '../../store/store.js';
 import { StoredRecord } from '../encoding/object-record.js';
+import { StoredEvent } from '../events/event-record.js';
 import type { ObjectRecord, RecordList, RegistryDeps } from '../registry.js';
 import { continueExpired, readError } from '../registry-errors.js';
 import type { ListRequest } from '../registry-options.js';
@@ -151,6 +152,12 @@ async function scan<T extends KubeObject>(
   }
 }
 
+function recordOfItem<T extends KubeObject>(item: StoredValue): ObjectRecord<T> {
+  // The caller lists objects of type T.
+  if (item instanceof StoredEvent) return item.record() as ObjectRecord<T>;
+  return new StoredRecord<T>(item.value, item.revision);
+}
+
 /** Appends matching items to `records` until `room` is used up. Returns how many items were checked. */
 function take<T extends KubeObject>(
   items: readonly StoredValue[],
@@ -160,7 +167,7 @@ function take<T extends KubeObject>(
 ): number {
   let found = 0;
   for (const [index, item] of items.entries()) {
-    const record = new StoredRecord<T>(item.value, item.revision);
+    const record = recordOfItem<T>(item);
     if (!selection.matches(item.key, record)) continue;
     records.push(record);
     found += 1;

@@ -28,7 +28,7 @@ export function viewStore(deps: ViewDeps, kind: Kind, view: View): Store {
   const keys = new ViewKeys(prefixOf(kind), prefixOf(view.storedAs));
   const values = new ViewValues(deps, view);
   const shown = async (items: readonly StoredValue[]): Promise<StoredValue[]> => {
-    const converted = await values.shown(items.map(({ value }) => value));
+    const converted = await values.shown(items);
     return items.map((item, index) => ({
       ...item,
       key: keys.shown(item.key),
@@ -65,11 +65,11 @@ class ViewValues {
   ) {}
 
   /** Values of the store as the view shows them. */
-  async shown(values: readonly Buffer[]): Promise<Buffer[]> {
+  async shown(values: readonly Pick<StoredValue, 'value'>[]): Promise<Buffer[]> {
     const done: Buffer[] = [];
     for (let from = 0; from < values.length; from += CONVERTED_PAGE) {
       if (from > 0) await this.deps.clock.yieldToEventLoop();
-      const objects = values.slice(from, from + CONVERTED_PAGE).map(decoded);
+      const objects = values.slice(from, from + CONVERTED_PAGE).map(({ value }) => decoded(value));
       const { conversion } = this.view;
       const own = conversion ? await this.#convert(objects, conversion, conversion.ownVersion) : objects;
       done.push(...own.map((object) => encodeObject(this.view.fromStored(object))));
