@@ -8,6 +8,7 @@ import {
   dependentStep,
   FOREGROUND_FINALIZER,
   type GarbageStep,
+  handlesDependents,
   ORPHAN_FINALIZER,
   type OwnerState,
   ownerStep,
@@ -188,14 +189,17 @@ export class GarbageCollector {
 
   #changed(resource: string, { previous, current }: ObjectChange<KubeObject>): void {
     if (current) {
-      const { deletionTimestamp, ownerReferences } = current.metadata;
-      const isLost = ownerReferences?.some(({ uid }) => this.#ownerState(uid) !== 'present');
-      if (deletionTimestamp || isLost) this.#queue(resource, current);
+      if (handlesDependents(current) || this.#isLost(current)) this.#queue(resource, current);
       return;
     }
     if (!previous) return;
     this.#queueDependents(previous);
     for (const { uid } of previous.metadata.ownerReferences ?? []) this.#queueOwner(uid);
+  }
+
+  /** An object that is being deleted needs no other deletion. */
+  #isLost({ metadata: { deletionTimestamp, ownerReferences = [] } }: KubeObject): boolean {
+    return !deletionTimestamp && ownerReferences.some(({ uid }) => this.#ownerState(uid) !== 'present');
   }
 
   #queue(resource: string, { metadata }: KubeObject): void {
@@ -210,15 +214,19 @@ export class GarbageCollector {
   #queueOwner(uid: string): void {
     for (const [resource, { informer }] of this.#watched) {
       const owner = informer.byUid(uid);
-      if (owner?.metadata.deletionTimestamp) this.#queue(resource, owner);
+      if (!owner) continue;
+      if (handlesDependents(owner)) this.#queue(resource, owner);
+      return;
     }
   }
 
   #dependentsOf(owner: KubeObject): Dependent[] {
     const { uid = '' } = owner.metadata;
-    return [...this.#watched.values()].flatMap(({ kind, informer }) =>
-      informer.indexed(BY_ANY_OWNER, uid).map((object) => ({ kind, object })),
-    );
+    const dependents: Dependent[] = [];
+    for (const { kind, informer } of this.#watched.values()) {
+      for (const object of informer.indexed(BY_ANY_OWNER, uid)) dependents.push({ kind, object });
+    }
+    return dependents;
   }
 
   /** State in the caches. `gone` may also mean that the kind is not cached. */
