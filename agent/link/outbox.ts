@@ -1,7 +1,7 @@
 /**
  * Reports that wait for the hub. Only the newest status of a Pod counts, and one report is in flight at a time.
- * Transient statuses are debounced, so that a quick container start needs one report. Memory is bounded by the host's
- * objects and a fixed number of Events.
+ * Transient statuses are debounced, so that a quick start of a container, or a quick end of a Pod, needs one report.
+ * Memory is bounded by the host's objects and a fixed number of Events.
  */
 
 import type { NodeStatus } from '../../shared/kube/nodes/node-types.js';
@@ -81,11 +81,11 @@ export class Outbox implements Reports {
     this.#readWallClock = readWallClock;
   }
 
-  putPod(report: PodReport): void {
+  putPod(report: PodReport, isRemovalNear = false): void {
     // The Pod was assigned again after its Node returned: drop the report of its earlier end.
     this.#removed.delete(report.uid);
     this.#pods.put(report.uid, report);
-    if (isTransientStatus(report.status)) this.#flushSoon();
+    if (isRemovalNear || isTransientStatus(report.status)) this.#flushSoon();
     else this.#queueFlush();
   }
 

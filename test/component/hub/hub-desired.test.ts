@@ -97,9 +97,29 @@ withHub('a deleted Pod is stopped, confirmed, and then removed', async (fixture)
   assert.ok(told.metadata.deletionTimestamp);
   assert.ok(await fixture.pod('p'), 'the store waits for the agent');
   agent.link.outbox.putRemoved({ uid, namespace: 'default', name: 'p' });
+  await until(async () => (await fixture.pod('p')) === undefined);
+  await fixture.controlPlane.advance(1_000);
   await until(() => agent.held.size === 0);
   assert.deepEqual(agent.changes[2]?.unassigned, [uid]);
-  assert.equal(await fixture.pod('p'), undefined);
+});
+
+withHub('the removal of a Pod that its host has stopped is sent with its successor', async (fixture) => {
+  const agent = await fixture.agent('n1');
+  const { metadata } = await fixture.boundPod('p', 'n1');
+  const uid = metadata.uid ?? '';
+  await until(() => agent.held.size === 1);
+  await fixture.controlPlane.registry.delete(podKind, metadata);
+  await until(() => agent.changes.length === 2);
+  agent.link.outbox.putRemoved({ uid, namespace: 'default', name: 'p' });
+  await until(async () => (await fixture.pod('p')) === undefined);
+  const next = await fixture.boundPod('q', 'n1');
+  await until(() => agent.changes.length === 3);
+  const [change] = agent.changes.slice(2);
+  assert.deepEqual(change?.unassigned, [uid]);
+  assert.deepEqual(
+    change?.set.map((object) => object.uid),
+    [next.metadata.uid],
+  );
 });
 
 withHub('a host that lost its state is asked to confirm a deleted Pod that had ended', async (fixture) => {

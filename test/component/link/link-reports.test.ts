@@ -101,6 +101,32 @@ withLink(
 );
 
 withLink(
+  'the end of a Pod that is being deleted waits for its removal, at most half a second',
+  async ({ clock, link, nextConnection: next }) => {
+    const { outbox } = link;
+    const identity = (uid: string) => ({ uid, namespace: 'd', name: uid });
+    const ended = (uid: string) => ({ ...identity(uid), status: { phase: 'Failed' as const } });
+    const hub = await next();
+    hub.send(WELCOME);
+    await until(() => link.phase === 'live');
+    outbox.putPod(ended('quick'), true);
+    await new Promise((resolve) => setImmediate(resolve));
+    outbox.putRemoved(identity('quick'));
+    const { id, pods, removed } = await hub.waitFor('status');
+    assert.deepEqual(
+      [pods, removed].map(([each]) => each?.uid),
+      ['quick', 'quick'],
+    );
+    hub.send({ kind: 'statusAck', id });
+    hub.received.length = 0;
+    outbox.putPod(ended('slow'), true);
+    clock.advance(500);
+    const late = await hub.waitFor('status');
+    assert.deepEqual([late.pods[0]?.uid, late.removed], ['slow', []]);
+  },
+);
+
+withLink(
   'after a reconnect everything is sent again, a removal until it is acknowledged',
   async ({ agent, clock, link, nextConnection: next }) => {
     const { outbox } = agent.link;
