@@ -1,5 +1,5 @@
 /**
- * Brings one agent to the desired state of its node. It keeps a set of uids to compare and at most one difference in
+ * Brings one agent to the desired state of its node. It keeps a set of uids to compare and at most two differences in
  * flight. Changes in the meantime are merged into the next difference. A uid that is not mentioned is unchanged: only
  * `removed` deletes an object.
  */
@@ -19,6 +19,8 @@ import { desiredDigest } from './desired-object.js';
 const MAX_MESSAGE_BYTES = 1024 * 1024;
 const MAX_MESSAGE_OBJECTS = 1_000;
 
+/** An agent may report a difference as applied up to 500 ms late. The next difference must not wait for that. */
+const MAX_IN_FLIGHT = 2;
 /** How long the removal of a Pod that its host has stopped waits for another difference. */
 const KNOWN_REMOVAL_MS = 1_000;
 
@@ -52,7 +54,7 @@ export class DesiredSender {
   readonly #onSettled: () => void;
   #isSettled = false;
   #lastId = 0;
-  #inFlight: number | undefined;
+  #appliedId = 0;
 
   /**
    * `wake` requests a `flush`, soon or after a delay, and may be called repeatedly. `onSettled` is called once. By then, each object that
@@ -80,7 +82,7 @@ export class DesiredSender {
 
   markChanged(uid: string): void {
     this.#dirty.add(uid);
-    if (this.#inFlight !== undefined) return;
+    if (this.#isFull) return;
     const isKnown = this.#stopped.has(uid) && this.#source.object(uid) === undefined;
     if (isKnown) this.#wake(KNOWN_REMOVAL_MS);
     else this.#wake();
@@ -128,17 +130,21 @@ export class DesiredSender {
     this.#wake();
   }
 
-  /** Called when the agent has difference `id` on disk. Returns false if that difference was not in flight. */
+  get #isFull(): boolean {
+    return this.#lastId - this.#appliedId >= MAX_IN_FLIGHT;
+  }
+
+  /** Called when the agent has difference `id` and all earlier ones on disk. Returns false if `id` was not in flight. */
   applied(id: number): boolean {
-    if (id !== this.#inFlight) return false;
-    this.#inFlight = undefined;
+    if (id <= this.#appliedId || id > this.#lastId) return false;
+    this.#appliedId = id;
     if (this.#dirty.size > 0) this.#wake();
     return true;
   }
 
-  /** Sends the next difference, if there is one and none is in flight. */
+  /** Sends the next difference, if there is one. */
   flush(): void {
-    if (this.#inFlight !== undefined || this.#isAsking()) return;
+    if (this.#isFull || this.#isAsking()) return;
     if (!this.#isSettled) {
       this.#isSettled = true;
       this.#onSettled();
@@ -146,8 +152,9 @@ export class DesiredSender {
     const { set, removed } = this.#takeDifference();
     if (set.length === 0 && removed.length === 0) return;
     this.#lastId += 1;
-    this.#inFlight = this.#lastId;
     this.#send({ kind: 'desired', id: this.#lastId, revision: this.#source.revision(), set, removed });
+    // One message did not have room for all.
+    if (this.#dirty.size > 0) this.#wake();
   }
 
   /**

@@ -183,24 +183,32 @@ withHub('an ended Pod is not sent to a host that does not know it', async (fixtu
   assert.deepEqual(agent.changes, []);
 });
 
-withHub('until a difference is applied no other is sent, and later changes are merged', async (fixture) => {
+withHub('two differences are sent before one is applied, and later changes are merged', async (fixture) => {
   const agent = await rawAgent(fixture, 'n1');
   agent.send(helloOf('n1'));
   await agent.waitFor('welcome');
   const first = await fixture.boundPod('p1', 'n1');
   const { id } = await agent.waitFor('desired');
-  const [second, third] = [await fixture.boundPod('p2', 'n1'), await fixture.boundPod('p3', 'n1')];
+  const sent = () => agent.received.filter((message): message is Desired => message.kind === 'desired');
+  await fixture.boundPod('p2', 'n1');
+  await until(() => sent().length === 2);
+  const [third, fourth] = [await fixture.boundPod('p3', 'n1'), await fixture.boundPod('p4', 'n1')];
   await fixture.controlPlane.registry.delete(podKind, first.metadata, { gracePeriodSeconds: 0 });
   await fixture.controlPlane.settle();
-  const sent = () => agent.received.filter((message): message is Desired => message.kind === 'desired');
-  assert.equal(sent().length, 1);
+  assert.equal(sent().length, 2);
   agent.send({ kind: 'applied', id });
-  await until(() => sent().length === 2);
+  await until(() => sent().length === 3);
   assert.deepEqual(
-    sent()[1]?.set.map(({ uid }) => uid),
-    [second.metadata.uid, third.metadata.uid],
+    sent()[2]?.set.map(({ uid }) => uid),
+    [third.metadata.uid, fourth.metadata.uid],
   );
-  assert.deepEqual(sent()[1]?.removed, [first.metadata.uid]);
+  assert.deepEqual(sent()[2]?.removed, [first.metadata.uid]);
+  agent.send({ kind: 'status', id: 1, hostTimeMs: 0, pods: [], removed: [], applied: sent()[2]?.id ?? 0 });
+  await fixture.boundPod('p5', 'n1');
+  await until(() => sent().length === 4);
+  agent.send({ kind: 'applied', id });
+  const { message } = await agent.waitFor('goodbye');
+  assert.match(message, /applied without a matching difference/);
 });
 
 withHub('a large difference is sent in several messages that each fit a frame', async (fixture) => {
