@@ -206,8 +206,11 @@ export class GarbageCollector {
     this.#worker.queue.add(`${resource}:${refText(metadata)}`);
   }
 
+  /** Dependents that are being deleted already need nothing. There are as many as a DaemonSet has Pods. */
   #queueDependents(owner: KubeObject): void {
-    for (const { kind, object } of this.#dependentsOf(owner)) this.#queue(resourcePath(kind), object);
+    for (const { kind, object } of this.#dependentsOf(owner)) {
+      if (!object.metadata.deletionTimestamp) this.#queue(resourcePath(kind), object);
+    }
   }
 
   /** An owner in foreground deletion may have no dependents left. */
