@@ -107,8 +107,11 @@ export interface LinkDelegate {
 
 /** Reports to the coordinator. No call blocks or fails; newer values replace older ones until they are sent. */
 export interface Reports {
-  /** Reports the Pod's current status. Times are those of the host's monotonic clock. */
-  putPod(report: PodReport): void;
+  /**
+   * Reports the Pod's current status. Times are those of the host's monotonic clock. `isRemovalNear`: the report may wait
+   * a moment for `putRemoved`, so that one message has both.
+   */
+  putPod(report: PodReport, isRemovalNear?: boolean): void;
   /**
    * Reports that the Pod has fully stopped. Repeated until acknowledged, or until a status shows that the Pod is back.
    */

@@ -1,6 +1,7 @@
 /** The protocol over one connection, from the hello to its end. The link decides when to connect. */
 import type { HeartbeatReading } from '../../shared/link/heartbeat-reading.js';
 import {
+  APPLIED_IN_STATUS,
   CERTIFICATES,
   CHANNELS,
   COORDINATORS,
@@ -24,7 +25,7 @@ import type {
   LinkServingHandler,
 } from './link-delegate.js';
 import type { LinkTarget } from './link-target.js';
-import type { Outbox } from './outbox.js';
+import type { Outbox, OutboxSession } from './outbox.js';
 import { OutgoingStreams } from './outgoing-streams.js';
 import type { ProcessCostReports } from './process-cost-reports.js';
 
@@ -77,6 +78,7 @@ export class LinkSession {
   #issuesServing = false;
   #requestCertificate: ((csr: string) => void) | undefined;
   #hasEnded = false;
+  #outboxSession: OutboxSession | undefined;
 
   /** Starts to connect. */
   constructor(deps: LinkSessionDeps, meter: LinkMeter, events: LinkSessionEvents) {
@@ -214,12 +216,14 @@ export class LinkSession {
     if (features.includes(CHANNELS)) this.#streams.enablePacing();
     this.#events.onWelcome(welcome);
     outbox.setDebounceMs(0);
-    outbox.startSession({
+    this.#outboxSession = {
       send: (message) => connection.send(message),
+      mergesApplied: features.includes(APPLIED_IN_STATUS),
       ...(features.includes(HOST_HANDOVERS) && {
         onHandoversAcknowledged: (uids) => delegate.onHandoversAcknowledged(uids),
       }),
-    });
+    };
+    outbox.startSession(this.#outboxSession);
     if (features.includes(METERS)) costs?.start((report) => connection.send(report));
     if (features.includes(SERVICES)) this.#deps.services?.onLive((interest) => connection.send(interest));
     this.#issuesServing = features.includes(SERVING);
@@ -244,7 +248,7 @@ export class LinkSession {
   async #apply(desired: Desired, fleet: Fleet): Promise<void> {
     try {
       await this.#changes.apply(desired, fleet);
-      this.#connection.send({ kind: 'applied', id: desired.id });
+      if (this.#outboxSession) this.#deps.outbox.putApplied(desired.id, this.#outboxSession);
     } catch (error) {
       this.#deps.log.error({ err: error }, 'desired objects cannot be stored');
       this.#connection.end('desired objects cannot be stored');

@@ -1,13 +1,14 @@
 /**
  * Reports that wait for the hub. Only the newest status of a Pod counts, and one report is in flight at a time.
- * Transient statuses are debounced, so that a quick container start needs one report. Memory is bounded by the host's
- * objects and a fixed number of Events.
+ * Transient statuses are debounced, so that a quick start of a container, or a quick end of a Pod, needs one report.
+ * Memory is bounded by the host's objects and a fixed number of Events.
  */
 
 import type { NodeStatus } from '../../shared/kube/nodes/node-types.js';
 import { isConditionTrue } from '../../shared/kube/objects/conditions.js';
 import { truncatedEvent } from '../../shared/link/encoding/event-schema.js';
 import type {
+  Applied,
   EventsReport,
   HandedOverPod,
   MirrorPod,
@@ -45,8 +46,10 @@ interface OutboxOptions {
 }
 
 /** A live connection to the hub. */
-interface OutboxSession {
-  send(message: StatusReport | EventsReport): void;
+export interface OutboxSession {
+  send(message: StatusReport | EventsReport | Applied): void;
+  /** True if the hub accepts `applied` within a status. */
+  readonly mergesApplied?: boolean;
   /** Receives the successors' uids after the hub has committed the reports of their handovers; absent: the hub knows no handovers. */
   onHandoversAcknowledged?(uids: readonly string[]): void;
 }
@@ -71,6 +74,8 @@ export class Outbox implements Reports {
   #session: OutboxSession | undefined;
   #inFlight: number | undefined;
   #lastId = 0;
+  /** The newest desired change that is on disk, if the hub does not know yet. */
+  #applied: number | undefined;
   #flushQueued = false;
   #debounce: Timer | undefined;
   #batchMs = 0;
@@ -81,11 +86,11 @@ export class Outbox implements Reports {
     this.#readWallClock = readWallClock;
   }
 
-  putPod(report: PodReport): void {
+  putPod(report: PodReport, isRemovalNear = false): void {
     // The Pod was assigned again after its Node returned: drop the report of its earlier end.
     this.#removed.delete(report.uid);
     this.#pods.put(report.uid, report);
-    if (isTransientStatus(report.status)) this.#flushSoon();
+    if (isRemovalNear || isTransientStatus(report.status)) this.#flushSoon();
     else this.#queueFlush();
   }
 
@@ -127,6 +132,23 @@ export class Outbox implements Reports {
     this.#queueFlush();
   }
 
+  /**
+   * Reports that the desired change `id` of this session is on disk: with the next status, which usually follows soon,
+   * or alone. A second change does not wait: the hub sends no third one before. With a long debounce none waits.
+   */
+  putApplied(id: number, session: OutboxSession): void {
+    if (session !== this.#session) return;
+    const mayWait = session.mergesApplied && this.#batchMs === 0 && this.#applied === undefined;
+    this.#applied = id;
+    if (mayWait) this.#flushSoon();
+    else this.#sendApplied(session);
+  }
+
+  #sendApplied(session: OutboxSession): void {
+    if (this.#applied !== undefined) session.send({ kind: 'applied', id: this.#applied });
+    this.#applied = undefined;
+  }
+
   /** Cut to the hub's limits before it is counted or stored. */
   putEvent(reported: ReportedEvent): void {
     const event = truncatedEvent(reported);
@@ -164,6 +186,7 @@ export class Outbox implements Reports {
     this.#journalAcknowledgedBy = undefined;
     if (this.#journal) for (const event of this.#events.drain()) this.#journal.add(event);
     this.#inFlight = undefined;
+    this.#applied = undefined;
     this.#debounce?.cancel();
     this.#debounce = undefined;
   }
@@ -230,6 +253,7 @@ export class Outbox implements Reports {
     this.#debounce?.cancel();
     this.#debounce = undefined;
     if (this.#inFlight === undefined) this.#sendStatus(session);
+    this.#sendApplied(session);
     const items = this.#events.drain();
     if (items.length > 0) session.send({ kind: 'events', items });
   }
@@ -256,7 +280,9 @@ export class Outbox implements Reports {
       ...(returned.length > 0 && { returned }),
       ...(unknownUids.length > 0 && { foundUids: unknownUids }),
       ...(handovers && { handedOver: [handovers] }),
+      ...(this.#applied !== undefined && session.mergesApplied && { applied: this.#applied }),
     };
+    if (session.mergesApplied) this.#applied = undefined;
     session.send({ kind: 'status', id: this.#lastId, hostTimeMs, pods, removed, ...optional });
   }
 

@@ -31,7 +31,8 @@ export interface ProbedContainer {
 
 /** Receives the workers' reports; implemented over the link's outbox. */
 export interface PodReports {
-  putPod(report: PodReport): void;
+  /** `isRemovalNear`: the report may wait a moment for `putRemoved`. */
+  putPod(report: PodReport, isRemovalNear?: boolean): void;
   putRemoved(pod: RemovedPod): void;
   putEvent(event: ReportedEvent): void;
   /** Counts a result of a probe. */

@@ -41,7 +41,8 @@ export class TerminationBarrier {
     this.#oncePersisted(() => {
       if (this.#waiting.get(uid) !== report) return;
       this.#waiting.delete(uid);
-      this.#reports.putPod(report);
+      const assigned = this.#persisted.get(uid);
+      this.#reports.putPod(report, assigned !== undefined && isStopping(assigned));
     });
   }
 

@@ -21,12 +21,12 @@ export class CachedInformer<T extends KubeObject> implements Informer<T> {
   readonly #progress: Progress;
   readonly #log: Logger;
 
-  /** `keep` returns the part of an object that stays in memory. */
+  /** `keep` returns the part of an object that stays in memory. Its second argument is the object before the change. */
   constructor(
     indexes: IndexFunctions<T>,
     progress: Progress,
     log: Logger,
-    private readonly keep: (object: T) => T = (object) => object,
+    private readonly keep: (object: T, previous?: T) => T = (object) => object,
   ) {
     this.#indexes = new Map(Object.entries(indexes).map(([name, indexBy]) => [name, new Index(indexBy)]));
     this.#progress = progress;
@@ -75,7 +75,7 @@ export class CachedInformer<T extends KubeObject> implements Informer<T> {
       if (previous) this.#replace(key, previous, undefined);
       return;
     }
-    const object = this.keep(changed);
+    const object = this.keep(changed, previous);
     const isOther = previous !== undefined && previous.metadata.uid !== object.metadata.uid;
     if (isOther) this.#replace(key, previous, undefined);
     this.#replace(key, isOther ? undefined : previous, object);

@@ -254,7 +254,7 @@ class FollowingInformers implements Informers {
   #cache<T extends KubeObject>(
     kind: Kind<T>,
     indexes: IndexFunctions<T>,
-    keep?: (object: T) => T,
+    keep?: (object: T, previous?: T) => T,
   ): CachedInformer<T> {
     const progress = {
       // The first revision reached is the revision of the first complete list.

@@ -10,20 +10,34 @@ type JsonMap = Record<string, unknown>;
 
 /**
  * Returns a function for the objects of one kind. It replaces parts by equal ones and returns its argument. The object
- * is shared with other readers, who see no difference.
+ * is shared with other readers, who see no difference. Fields that equal those of `previous`, the object before the
+ * change, were shared when it arrived.
  */
-export function sharingEqualParts<T extends KubeObject>(): (object: T) => T {
+export function sharingEqualParts<T extends KubeObject>(): (object: T, previous?: T) => T {
   let last: JsonMap = {};
-  return (object) => {
+  return (object, previous) => {
     const map = object as unknown as JsonMap;
-    for (const key of Object.keys(map)) {
-      // Other readers refer to the metadata, which never equals that of another object.
-      if (key === 'metadata') shareMembers(object.metadata as object as JsonMap, last.metadata as JsonMap);
-      else map[key] = withKnownParts(map[key], last[key]);
-    }
+    const before = previous as unknown as JsonMap | undefined;
+    // Other readers refer to the metadata, which never equals that of another object.
+    shareFields(map.metadata as JsonMap, last.metadata as JsonMap, before?.metadata as JsonMap);
+    shareFields(map, last, before, 'metadata');
     last = map;
     return object;
   };
+}
+
+function shareFields(
+  map: JsonMap,
+  known: JsonMap | undefined,
+  previous: JsonMap | undefined,
+  except?: string,
+): void {
+  for (const key of Object.keys(map)) {
+    if (key === except) continue;
+    const value = map[key];
+    // The previous text, because an equal one may keep the frame in memory in which it arrived.
+    setOwn(map, key, previous?.[key] === value ? previous?.[key] : withKnownParts(value, known?.[key]));
+  }
 }
 
 /**
@@ -43,8 +57,8 @@ export function withKnownParts(value: unknown, known: unknown): unknown {
 /** Returns true if both lists are equal. */
 function shareItems(list: unknown[], known: readonly unknown[] | undefined): boolean {
   let isEqual = list.length === known?.length;
-  for (const [index, item] of list.entries()) {
-    const shared = withKnownParts(item, known?.[index]);
+  for (let index = 0; index < list.length; index += 1) {
+    const shared = withKnownParts(list[index], known?.[index]);
     list[index] = shared;
     isEqual &&= shared === known?.[index];
   }
@@ -59,7 +73,8 @@ function shareMembers(map: JsonMap, known: JsonMap | undefined): boolean {
   let equal = 0;
   const keys = Object.keys(map);
   const knownKeys = known ? Object.keys(known) : [];
-  for (const [index, key] of keys.entries()) {
+  for (let index = 0; index < keys.length; index += 1) {
+    const key = keys[index] as string;
     const isKnown = known !== undefined && Object.hasOwn(known, key);
     const shared = withKnownParts(map[key], isKnown ? known[key] : undefined);
     setOwn(map, key, shared);

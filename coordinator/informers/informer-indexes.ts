@@ -60,6 +60,8 @@ export const SLICE_INDEXES: IndexFunctions<EndpointSlice> = {
   },
 };
 
+const NONE: readonly never[] = [];
+
 /** One index. Its cache updates it. */
 export class Index<T extends KubeObject> {
   readonly #indexBy: IndexFunction<T>;
@@ -80,7 +82,8 @@ export class Index<T extends KubeObject> {
   }
 
   lookup(value: string): readonly T[] {
-    return [...(this.#buckets.get(value)?.values() ?? [])];
+    const bucket = this.#buckets.get(value);
+    return bucket ? [...bucket.values()] : NONE;
   }
 
   #bucket(value: string): Map<string, T> {

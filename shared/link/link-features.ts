@@ -22,6 +22,9 @@ export const SERVING = 'serving';
 /** The hub may open streams of type `kubelet`. */
 export const KUBELET = 'kubelet';
 
+/** The agent may name the applied `desired` message in its next `status`. */
+export const APPLIED_IN_STATUS = 'appliedInStatus';
+
 /** All features of this build. A message of a feature is only sent if both ends name it. */
 export const FEATURES: readonly string[] = [
   'logs',
@@ -33,6 +36,7 @@ export const FEATURES: readonly string[] = [
   COORDINATORS,
   KUBELET,
   SERVING,
+  APPLIED_IN_STATUS,
 ];
 
 export function commonFeatures(theirs: readonly string[]): string[] {

@@ -8,6 +8,7 @@ import {
   dependentStep,
   FOREGROUND_FINALIZER,
   type GarbageStep,
+  handlesDependents,
   ORPHAN_FINALIZER,
   type OwnerState,
   ownerStep,
@@ -188,9 +189,7 @@ export class GarbageCollector {
 
   #changed(resource: string, { previous, current }: ObjectChange<KubeObject>): void {
     if (current) {
-      const { deletionTimestamp, ownerReferences } = current.metadata;
-      const isLost = ownerReferences?.some(({ uid }) => this.#ownerState(uid) !== 'present');
-      if (deletionTimestamp || isLost) this.#queue(resource, current);
+      if (handlesDependents(current) || this.#isLost(current)) this.#queue(resource, current);
       return;
     }
     if (!previous) return;
@@ -198,27 +197,39 @@ export class GarbageCollector {
     for (const { uid } of previous.metadata.ownerReferences ?? []) this.#queueOwner(uid);
   }
 
+  /** An object that is being deleted needs no other deletion. */
+  #isLost({ metadata: { deletionTimestamp, ownerReferences = [] } }: KubeObject): boolean {
+    return !deletionTimestamp && ownerReferences.some(({ uid }) => this.#ownerState(uid) !== 'present');
+  }
+
   #queue(resource: string, { metadata }: KubeObject): void {
     this.#worker.queue.add(`${resource}:${refText(metadata)}`);
   }
 
+  /** Dependents that are being deleted already need nothing. There are as many as a DaemonSet has Pods. */
   #queueDependents(owner: KubeObject): void {
-    for (const { kind, object } of this.#dependentsOf(owner)) this.#queue(resourcePath(kind), object);
+    for (const { kind, object } of this.#dependentsOf(owner)) {
+      if (!object.metadata.deletionTimestamp) this.#queue(resourcePath(kind), object);
+    }
   }
 
   /** An owner in foreground deletion may have no dependents left. */
   #queueOwner(uid: string): void {
     for (const [resource, { informer }] of this.#watched) {
       const owner = informer.byUid(uid);
-      if (owner?.metadata.deletionTimestamp) this.#queue(resource, owner);
+      if (!owner) continue;
+      if (handlesDependents(owner)) this.#queue(resource, owner);
+      return;
     }
   }
 
   #dependentsOf(owner: KubeObject): Dependent[] {
     const { uid = '' } = owner.metadata;
-    return [...this.#watched.values()].flatMap(({ kind, informer }) =>
-      informer.indexed(BY_ANY_OWNER, uid).map((object) => ({ kind, object })),
-    );
+    const dependents: Dependent[] = [];
+    for (const { kind, informer } of this.#watched.values()) {
+      for (const object of informer.indexed(BY_ANY_OWNER, uid)) dependents.push({ kind, object });
+    }
+    return dependents;
   }
 
   /** State in the caches. `gone` may also mean that the kind is not cached. */

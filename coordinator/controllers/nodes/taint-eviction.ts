@@ -51,8 +51,14 @@ export class TaintEviction {
         previous?.spec.nodeName !== current.spec.nodeName ||
         hasOtherTolerations(previous, current);
       const pod = current ?? previous;
-      if (pod && isNews) this.#worker.queue.add(refText(pod.metadata));
+      if (pod && isNews && this.#mayConcern(pod)) this.#worker.queue.add(refText(pod.metadata));
     });
+  }
+
+  /** Most nodes have no taint that evicts. A node that gets one queues all of its Pods. */
+  #mayConcern({ metadata, spec }: Pod): boolean {
+    const node = this.#deps.informers.nodes.get({ name: spec.nodeName ?? '' });
+    return this.#pending.has(refText(metadata)) || evictingTaints(node) !== '';
   }
 
   stop(): Promise<void> {

@@ -79,7 +79,8 @@ function newPodOf(present: readonly DaemonPod[]): NewPodRecord | undefined {
 
 /** Only the first Pod in order counts, and only on nodes that exist (pkg/controller/daemon updateDaemonSetStatus). */
 function statusShare(node: DaemonNode, minReadySeconds: number, now: number): StatusShare {
-  const [first] = presentPods(node).toSorted(comparePods);
+  const present = presentPods(node);
+  const [first] = present.length > 1 ? present.toSorted(comparePods) : present;
   const desired = node.exists && node.shouldRun;
   const counted = desired ? first : undefined;
   return {
@@ -96,7 +97,10 @@ function statusShare(node: DaemonNode, minReadySeconds: number, now: number): St
 export function recordNode(node: DaemonNode, minReadySeconds: number, now: number): NodeRecord {
   const place = nodeUpdateStatus(node, minReadySeconds, now);
   const present = presentPods(node);
-  const waits = present.map((pod) => availableAt(pod, minReadySeconds, now) ?? 0).filter((at) => at > now);
+  const waits =
+    minReadySeconds === 0
+      ? []
+      : present.map((pod) => availableAt(pod, minReadySeconds, now) ?? 0).filter((at) => at > now);
   const newPod = newPodOf(present);
   const old = present.find((pod) => !pod.updated && !pod.terminating);
   const handedOverPod = present.find((pod) => pod.handover && !pod.terminating);
@@ -104,6 +108,7 @@ export function recordNode(node: DaemonNode, minReadySeconds: number, now: numbe
   // The successor may not run on the node any longer, or the present Pod is already up to date.
   const isOutdated =
     handover?.withdrawn === undefined && (!node.shouldRun || handedOverPod?.updated === true);
+  const hashes = node.pods.flatMap(({ hash }) => hash ?? []);
   return {
     share: statusShare(node, minReadySeconds, now),
     ...(place ? { updateStatus: place } : {}),
@@ -111,7 +116,7 @@ export function recordNode(node: DaemonNode, minReadySeconds: number, now: numbe
     ...(handover && { handover: isOutdated ? { ...handover, isOutdated } : handover }),
     ...(old && { oldPodAt: old.createdAt }),
     ...(old?.hash === undefined ? {} : { oldHash: old.hash }),
-    hashes: [...new Set(node.pods.flatMap((pod) => pod.hash ?? []))],
+    hashes: hashes.length > 1 ? [...new Set(hashes)] : hashes,
     ...(waits.length > 0 ? { requeueAt: Math.min(...waits) } : {}),
   };
 }

@@ -102,7 +102,7 @@ function keepStep(input: NodeStepInput, live: readonly DaemonPod[]): NodeStep {
 
 /** Keeps one Pod, regardless of revision and readiness. */
 function excess(running: readonly DaemonPod[]): DaemonPod[] {
-  return [...running].sort(comparePods).slice(1);
+  return running.length > 1 ? running.toSorted(comparePods).slice(1) : [];
 }
 
 /** Keeps one Pod of the current hash and values, and one other. The other is deleted once the current one is available. */

@@ -40,6 +40,13 @@ function ownPolicy(finalizers: readonly string[]): 'Background' | 'Foreground' |
   return finalizers.includes(FOREGROUND_FINALIZER) ? 'Foreground' : 'Background';
 }
 
+/** True if `ownerStep` has a step for the object. A deleted Pod, for example, has none. */
+export function handlesDependents({ metadata }: Pick<KubeObject, 'metadata'>): boolean {
+  const { deletionTimestamp, finalizers = [] } = metadata;
+  const isHandled = finalizers.includes(ORPHAN_FINALIZER) || finalizers.includes(FOREGROUND_FINALIZER);
+  return deletionTimestamp !== undefined && isHandled;
+}
+
 /** Step of an object that is being deleted, concerning its dependents. */
 type OwnerStep =
   /** The object has no finalizer of the garbage collector. */
@@ -56,10 +63,9 @@ export function ownerStep(
   owner: Pick<KubeObject, 'metadata'>,
   dependents: readonly Pick<KubeObject, 'metadata'>[],
 ): OwnerStep {
-  const { deletionTimestamp, finalizers = [], uid } = owner.metadata;
-  if (!deletionTimestamp) return 'nothing';
+  const { finalizers = [], uid } = owner.metadata;
+  if (!handlesDependents(owner)) return 'nothing';
   if (finalizers.includes(ORPHAN_FINALIZER)) return 'orphan';
-  if (!finalizers.includes(FOREGROUND_FINALIZER)) return 'nothing';
   const isBlocked = dependents.some((dependent) =>
     dependent.metadata.ownerReferences?.some(
       (reference) => reference.uid === uid && reference.blockOwnerDeletion === true,

@@ -1,5 +1,5 @@
 /**
- * Brings one agent to the desired state of its node. It keeps a set of uids to compare and at most one difference in
+ * Brings one agent to the desired state of its node. It keeps a set of uids to compare and at most two differences in
  * flight. Changes in the meantime are merged into the next difference. A uid that is not mentioned is unchanged: only
  * `removed` deletes an object.
  */
@@ -19,6 +19,11 @@ import { desiredDigest } from './desired-object.js';
 const MAX_MESSAGE_BYTES = 1024 * 1024;
 const MAX_MESSAGE_OBJECTS = 1_000;
 
+/** An agent may report a difference as applied up to 500 ms late. The next difference must not wait for that. */
+const MAX_IN_FLIGHT = 2;
+/** How long the removal of a Pod that its host has stopped waits for another difference. */
+const KNOWN_REMOVAL_MS = 1_000;
+
 /** The desired state of one node, read from the informers. */
 export interface DesiredSource {
   /**
@@ -37,27 +42,29 @@ export interface DesiredSource {
 export class DesiredSender {
   readonly #source: DesiredSource;
   readonly #send: (message: Desired | ReturnRequest) => void;
-  readonly #wake: () => void;
+  readonly #wake: (delayMs?: number) => void;
   /** Digest by uid of objects on the agent or in flight to it. "": only its engine has the Pod. */
   readonly #held: Map<string, string>;
   readonly #dirty: Set<string>;
   /** Uids from the hello that the store does not have yet, and whether the agent was asked to return them. */
   readonly #unknownUids = new Map<string, boolean>();
   readonly #requested = new Set<string>();
+  /** Pods that have stopped on the host, and whose removal was not sent yet. */
+  readonly #stopped = new Set<string>();
   readonly #onSettled: () => void;
   #isSettled = false;
   #lastId = 0;
-  #inFlight: number | undefined;
+  #appliedId = 0;
 
   /**
-   * `wake` requests a `flush` soon and may be called repeatedly. `onSettled` is called once. By then, each object that
+   * `wake` requests a `flush`, soon or after a delay, and may be called repeatedly. `onSettled` is called once. By then, each object that
    * the host held at its hello and that the store lacked is stored or rejected.
    */
   constructor(
     have: readonly ObjectDigest[],
     source: DesiredSource,
     send: (message: Desired | ReturnRequest) => void,
-    wake: () => void,
+    wake: (delayMs?: number) => void,
     onSettled: () => void = () => undefined,
   ) {
     this.#source = source;
@@ -75,7 +82,18 @@ export class DesiredSender {
 
   markChanged(uid: string): void {
     this.#dirty.add(uid);
-    if (this.#inFlight === undefined) this.#wake();
+    if (this.#isFull) return;
+    const isKnown = this.#stopped.has(uid) && this.#source.object(uid) === undefined;
+    if (isKnown) this.#wake(KNOWN_REMOVAL_MS);
+    else this.#wake();
+  }
+
+  /**
+   * Called when the host has reported that the Pod has stopped. Its removal from the store is no news for the host, so
+   * it waits for the next difference, which usually has the Pod's successor.
+   */
+  hostStopped(uid: string): void {
+    this.#stopped.add(uid);
   }
 
   /** True for a uid that the agent was asked to return and has not returned yet. */
@@ -112,17 +130,21 @@ export class DesiredSender {
     this.#wake();
   }
 
-  /** Called when the agent has difference `id` on disk. Returns false if that difference was not in flight. */
+  get #isFull(): boolean {
+    return this.#lastId - this.#appliedId >= MAX_IN_FLIGHT;
+  }
+
+  /** Called when the agent has difference `id` and all earlier ones on disk. Returns false if `id` was not in flight. */
   applied(id: number): boolean {
-    if (id !== this.#inFlight) return false;
-    this.#inFlight = undefined;
+    if (id <= this.#appliedId || id > this.#lastId) return false;
+    this.#appliedId = id;
     if (this.#dirty.size > 0) this.#wake();
     return true;
   }
 
-  /** Sends the next difference, if there is one and none is in flight. */
+  /** Sends the next difference, if there is one. */
   flush(): void {
-    if (this.#inFlight !== undefined || this.#isAsking()) return;
+    if (this.#isFull || this.#isAsking()) return;
     if (!this.#isSettled) {
       this.#isSettled = true;
       this.#onSettled();
@@ -130,8 +152,9 @@ export class DesiredSender {
     const { set, removed } = this.#takeDifference();
     if (set.length === 0 && removed.length === 0) return;
     this.#lastId += 1;
-    this.#inFlight = this.#lastId;
     this.#send({ kind: 'desired', id: this.#lastId, revision: this.#source.revision(), set, removed });
+    // One message did not have room for all.
+    if (this.#dirty.size > 0) this.#wake();
   }
 
   /**
@@ -165,6 +188,7 @@ export class DesiredSender {
       if (bytes >= MAX_MESSAGE_BYTES || difference.set.length >= MAX_MESSAGE_OBJECTS) break;
       this.#dirty.delete(uid);
       if (!object) {
+        this.#stopped.delete(uid);
         if (this.#verdict(uid) === 'gone' && this.#held.delete(uid)) difference.removed.push(uid);
         continue;
       }

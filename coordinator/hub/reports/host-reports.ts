@@ -145,6 +145,7 @@ export class HostReports {
       await this.#deps.returnedPods.deleteEnded(node, pod);
       return;
     }
+    this.#deps.live.sessionOf(node)?.sender?.hostStopped(removed.uid);
     await this.#attempt(removed, async () => {
       await this.#deps.registry.confirmStopped(pod.metadata, removed.uid);
       return 0;

@@ -157,7 +157,7 @@ export class HelloHandler {
       hello.objects,
       this.#sourceFor(session.node, hello),
       (message) => session.send(message),
-      () => this.#flushes.add(session),
+      (delayMs) => this.#flushAfter(session, delayMs),
       () => this.#deps.resync.desiredStateSettled(session),
     );
     session.becomeLive(hello, sender);
@@ -175,6 +175,11 @@ export class HelloHandler {
     log.info({ node: session.node, version: hello.agentVersion }, 'agent connected');
     if (skewMs !== undefined) nodeStatus.setClockSkew(session.node, skewMs);
     await this.#writeStatus(entry, hello.status);
+  }
+
+  #flushAfter(session: Session, delayMs = 0): void {
+    if (delayMs === 0) this.#flushes.add(session);
+    else this.#deps.clock.after(delayMs, () => this.#flushes.add(session));
   }
 
   /** A separate method, so that its closures do not keep the whole hello in memory for the lifetime of the session. */

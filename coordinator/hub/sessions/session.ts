@@ -229,13 +229,13 @@ export class Session {
       case 'hello':
         throw new ProtocolError('a second hello');
       case 'applied':
-        if (!state.sender.applied(message.id))
-          throw new ProtocolError('applied without a matching difference');
+        acceptApplied(state, message.id);
         return;
       case 'status':
         if (state.isReporting)
           throw new ProtocolError('a status report before the previous one was acknowledged');
         state.isReporting = true;
+        if (message.applied !== undefined) acceptApplied(state, message.applied);
         void this.#report(message, state);
         return;
       case 'events':
@@ -309,6 +309,10 @@ export class Session {
     this.#streams?.closeAll();
     this.#events.closed(this, reason, linkEnd(code, { wasSilent, wasDismissed }));
   }
+}
+
+function acceptApplied({ sender }: LiveState, id: number): void {
+  if (!sender.applied(id)) throw new ProtocolError('applied without a matching difference');
 }
 
 function isSamePace(one: HeartbeatConfig, other: HeartbeatConfig): boolean {

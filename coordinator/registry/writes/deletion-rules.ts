@@ -3,7 +3,6 @@
  * and `.../generic/registry/store.go`).
  */
 import { type KubeObject, type ObjectMeta, toTimestamp } from '../../../shared/kube/objects/meta.js';
-import { copyJson } from '../encoding/json-value.js';
 import type { DeleteOptions } from '../registry-options.js';
 
 const ORPHAN = 'orphan';
@@ -50,8 +49,9 @@ function collectionFinalizers(meta: ObjectMeta, options: DeleteOptions): string[
   }
 }
 
+/** Copies the metadata only: a deletion changes nothing else, and Pods of one template share their spec in memory. */
 function withFinalizers<T extends KubeObject>(current: T, options: DeleteOptions): T {
-  const object = copyJson(current);
+  const object = { ...current, metadata: { ...current.metadata } };
   const finalizers = collectionFinalizers(current.metadata, options);
   if (finalizers.length > 0) object.metadata.finalizers = finalizers;
   else delete object.metadata.finalizers;

@@ -116,6 +116,7 @@ export const FROM_AGENT: { [K in FromAgent['kind']]: Schema<Of<K>> } = {
     handedOver: optional(list(record<HandedOverPod>({ uid, predecessor: returnedObject }))),
     mirrors: optional(list(record<MirrorPod>({ uid, object: bytes(MAX_FRAME_BYTES) }), MAX_MIRRORS)),
     foundUids: optional(list(uid)),
+    applied: optional(id),
   }),
   events: record<Of<'events'>>({
     kind: oneOf('events'),

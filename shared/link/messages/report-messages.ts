@@ -55,6 +55,8 @@ export interface StatusReport {
   mirrors?: MirrorPod[];
   /** Uids of Pods that only the container engine knows, if it reported them after the hello. */
   foundUids?: string[];
+  /** Instead of an `applied` message: id of the newest `desired` message that is on disk. */
+  applied?: number;
 }
 
 /** From the hub: acknowledges a report. The agent then stops resending it. */

@@ -97,9 +97,29 @@ withHub('a deleted Pod is stopped, confirmed, and then removed', async (fixture)
   assert.ok(told.metadata.deletionTimestamp);
   assert.ok(await fixture.pod('p'), 'the store waits for the agent');
   agent.link.outbox.putRemoved({ uid, namespace: 'default', name: 'p' });
+  await until(async () => (await fixture.pod('p')) === undefined);
+  await fixture.controlPlane.advance(1_000);
   await until(() => agent.held.size === 0);
   assert.deepEqual(agent.changes[2]?.unassigned, [uid]);
-  assert.equal(await fixture.pod('p'), undefined);
+});
+
+withHub('the removal of a Pod that its host has stopped is sent with its successor', async (fixture) => {
+  const agent = await fixture.agent('n1');
+  const { metadata } = await fixture.boundPod('p', 'n1');
+  const uid = metadata.uid ?? '';
+  await until(() => agent.held.size === 1);
+  await fixture.controlPlane.registry.delete(podKind, metadata);
+  await until(() => agent.changes.length === 2);
+  agent.link.outbox.putRemoved({ uid, namespace: 'default', name: 'p' });
+  await until(async () => (await fixture.pod('p')) === undefined);
+  const next = await fixture.boundPod('q', 'n1');
+  await until(() => agent.changes.length === 3);
+  const [change] = agent.changes.slice(2);
+  assert.deepEqual(change?.unassigned, [uid]);
+  assert.deepEqual(
+    change?.set.map((object) => object.uid),
+    [next.metadata.uid],
+  );
 });
 
 withHub('a host that lost its state is asked to confirm a deleted Pod that had ended', async (fixture) => {
@@ -163,24 +183,32 @@ withHub('an ended Pod is not sent to a host that does not know it', async (fixtu
   assert.deepEqual(agent.changes, []);
 });
 
-withHub('until a difference is applied no other is sent, and later changes are merged', async (fixture) => {
+withHub('two differences are sent before one is applied, and later changes are merged', async (fixture) => {
   const agent = await rawAgent(fixture, 'n1');
   agent.send(helloOf('n1'));
   await agent.waitFor('welcome');
   const first = await fixture.boundPod('p1', 'n1');
   const { id } = await agent.waitFor('desired');
-  const [second, third] = [await fixture.boundPod('p2', 'n1'), await fixture.boundPod('p3', 'n1')];
+  const sent = () => agent.received.filter((message): message is Desired => message.kind === 'desired');
+  await fixture.boundPod('p2', 'n1');
+  await until(() => sent().length === 2);
+  const [third, fourth] = [await fixture.boundPod('p3', 'n1'), await fixture.boundPod('p4', 'n1')];
   await fixture.controlPlane.registry.delete(podKind, first.metadata, { gracePeriodSeconds: 0 });
   await fixture.controlPlane.settle();
-  const sent = () => agent.received.filter((message): message is Desired => message.kind === 'desired');
-  assert.equal(sent().length, 1);
+  assert.equal(sent().length, 2);
   agent.send({ kind: 'applied', id });
-  await until(() => sent().length === 2);
+  await until(() => sent().length === 3);
   assert.deepEqual(
-    sent()[1]?.set.map(({ uid }) => uid),
-    [second.metadata.uid, third.metadata.uid],
+    sent()[2]?.set.map(({ uid }) => uid),
+    [third.metadata.uid, fourth.metadata.uid],
   );
-  assert.deepEqual(sent()[1]?.removed, [first.metadata.uid]);
+  assert.deepEqual(sent()[2]?.removed, [first.metadata.uid]);
+  agent.send({ kind: 'status', id: 1, hostTimeMs: 0, pods: [], removed: [], applied: sent()[2]?.id ?? 0 });
+  await fixture.boundPod('p5', 'n1');
+  await until(() => sent().length === 4);
+  agent.send({ kind: 'applied', id });
+  const { message } = await agent.waitFor('goodbye');
+  assert.match(message, /applied without a matching difference/);
 });
 
 withHub('a large difference is sent in several messages that each fit a frame', async (fixture) => {

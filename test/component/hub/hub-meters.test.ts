@@ -14,6 +14,7 @@ withHub('both ends count the same bytes, by the same causes', async (fixture) =>
   await soon(() => agent.link.phase === 'live');
   await fixture.boundPod('p', 'n1');
   await soon(() => agent.held.size === 1);
+  await fixture.controlPlane.advance(500);
   agent.link.ping();
   await soon(() => (fixture.hub.meters.of('n1')?.link.up.heartbeats ?? 0) > 0);
   await fixture.controlPlane.settle();

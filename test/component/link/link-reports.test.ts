@@ -1,7 +1,8 @@
 /** Status reports of an agent over its link, to a hub that the test controls. */
 import assert from 'node:assert/strict';
 import type { ContainerStatus } from '../../../shared/kube/pods/pod-types.js';
-import type { ReportedEvent } from '../../../shared/link/messages/link-messages.js';
+import { APPLIED_IN_STATUS } from '../../../shared/link/link-features.js';
+import type { Desired, ReportedEvent } from '../../../shared/link/messages/link-messages.js';
 import { until } from '../../harness/basics/wait-until.js';
 import { WELCOME, withLink } from '../../harness/hub/scripted-hub.js';
 
@@ -97,6 +98,55 @@ withLink(
     assert.deepEqual(hub.received, []);
     clock.advance(1);
     assert.equal((await hub.waitFor('status')).pods[0]?.uid, 'slow');
+  },
+);
+
+withLink(
+  'the end of a Pod that is being deleted waits for its removal, at most half a second',
+  async ({ clock, link, nextConnection: next }) => {
+    const { outbox } = link;
+    const identity = (uid: string) => ({ uid, namespace: 'd', name: uid });
+    const ended = (uid: string) => ({ ...identity(uid), status: { phase: 'Failed' as const } });
+    const hub = await next();
+    hub.send(WELCOME);
+    await until(() => link.phase === 'live');
+    outbox.putPod(ended('quick'), true);
+    await new Promise((resolve) => setImmediate(resolve));
+    outbox.putRemoved(identity('quick'));
+    const { id, pods, removed } = await hub.waitFor('status');
+    assert.deepEqual(
+      [pods, removed].map(([each]) => each?.uid),
+      ['quick', 'quick'],
+    );
+    hub.send({ kind: 'statusAck', id });
+    hub.received.length = 0;
+    outbox.putPod(ended('slow'), true);
+    clock.advance(500);
+    const late = await hub.waitFor('status');
+    assert.deepEqual([late.pods[0]?.uid, late.removed], ['slow', []]);
+  },
+);
+
+withLink(
+  'a change that is on disk is named in the next status, if the hub accepts that',
+  async ({ agent, clock, link, nextConnection: next }) => {
+    const { outbox } = link;
+    const hub = await next();
+    hub.send({ ...WELCOME, features: [...WELCOME.features, APPLIED_IN_STATUS] });
+    await until(() => link.phase === 'live');
+    const change = (id: number): Desired => ({ kind: 'desired', id, revision: id, set: [], removed: [] });
+    hub.send(change(1));
+    await until(() => agent.changes.length === 1);
+    outbox.putPod({ uid: 'u', namespace: 'd', name: 'p', status: { phase: 'Running' } });
+    assert.equal((await hub.waitFor('status')).applied, 1);
+    hub.send(change(2));
+    await until(() => agent.changes.length === 2);
+    clock.advance(500);
+    assert.equal((await hub.waitFor('applied')).id, 2);
+    hub.received.length = 0;
+    hub.send(change(3));
+    hub.send(change(4));
+    assert.equal((await hub.waitFor('applied')).id, 4);
   },
 );
 

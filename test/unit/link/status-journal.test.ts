@@ -10,6 +10,7 @@ import { Outbox } from '../../../agent/link/outbox.js';
 import { toTimestamp } from '../../../shared/kube/objects/meta.js';
 import { decodeFromAgent, encodeMessage } from '../../../shared/link/encoding/frame-codec.js';
 import type {
+  Applied,
   EventsReport,
   ReportedEvent,
   StatusReport,
@@ -264,8 +265,8 @@ test('the outbox sends missed entries after its first report, and again until th
   });
   const journal = await EventJournal.open({ now: moment, clock, log: silentLogger });
   const outbox = new Outbox({ clock, journal });
-  const sent: (StatusReport | EventsReport)[] = [];
-  const send = (message: StatusReport | EventsReport) => void sent.push(message);
+  const sent: (StatusReport | EventsReport | Applied)[] = [];
+  const send = (message: StatusReport | EventsReport | Applied) => void sent.push(message);
   const reasons = () =>
     sent.flatMap((message) =>
       message.kind === 'events' ? message.items.map(({ reason }) => reason) : [message.kind],
@@ -302,7 +303,7 @@ test('long probe output of an offline time is truncated, accepted by the hub, an
   });
   const journal = await EventJournal.open({ now: moment, clock, log: silentLogger });
   const outbox = new Outbox({ clock, journal });
-  const sent: (StatusReport | EventsReport)[] = [];
+  const sent: (StatusReport | EventsReport | Applied)[] = [];
   outbox.putNode({});
   const shout = '\u{1F525}'.repeat(5_120);
   outbox.putEvent({ ...eventOf('R'.repeat(500)), message: shout });

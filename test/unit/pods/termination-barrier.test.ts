@@ -21,7 +21,8 @@ function slowDisk(held?: Partial<AssignedPod>) {
     flush: () => new Promise<void>((done, failed) => writes.push({ done, failed })),
   };
   const endings = new TerminationBarrier(kept, {
-    putPod: ({ status: { phase, message } }) => told.push([phase, message].filter(Boolean).join(' ')),
+    putPod: ({ status: { phase, message } }, isRemovalNear) =>
+      told.push([phase, message, isRemovalNear && 'before its removal'].filter(Boolean).join(' ')),
     putRemoved: () => told.push('removed'),
   });
   return { endings, writes, told };
@@ -42,6 +43,16 @@ test('an ended Pod is reported once the reason for its end is on the disk, and t
   for (const { done } of writes) done();
   await nextTurn();
   assert.deepEqual(told, ['Failed', 'removed']);
+});
+
+test('the end of a Pod that is being deleted is reported as one that its removal follows', async () => {
+  const { endings, writes, told } = slowDisk({
+    lifecycle: { kind: 'terminating', deadline: 1, containersRemoved: false },
+  });
+  endings.putPod(status('Failed'));
+  for (const { done } of writes) done();
+  await nextTurn();
+  assert.deepEqual(told, ['Failed before its removal']);
 });
 
 test('a failing disk blocks no status', async () => {
