@@ -1,6 +1,7 @@
 /** Builds the API with its certificates, authentication, audit log and files, and starts it. */
 
 import { writeFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { EXIT_CODES, ExitError } from '../shared/process/exit-error.js';
 import { createFileLogger, type Logger } from '../shared/process/output/logger.js';
@@ -18,7 +19,7 @@ import type { JoinFacts, LeadershipProof, MetricsPage } from './api/ports.js';
 import type { LeaderDoor } from './cluster/front-door/front-door.js';
 import { pidPath, releasePaths } from './coordinator-data-dir.js';
 import type { CoordinatorSettings } from './coordinator-settings.js';
-import { canShareAPort } from './decisions/nodes/link-thread-count.js';
+import { linkThreadCount } from './decisions/nodes/link-thread-count.js';
 import type { Hub } from './hub/hub.js';
 import type { Informers } from './informers/informer.js';
 import { LinkThreads } from './link-threads/link-threads.js';
@@ -128,12 +129,8 @@ export class ApiComponent implements Component {
   /** A leader's port is open already, so it has no link threads. */
   #openThreads(tls: ServingTls, audit: AuditFile | undefined): LinkThreads | undefined {
     const { hub, frontDoor, clock, log } = this.#deps;
-    const { linkThreads: count } = this.#settings;
+    const count = linkThreadCount(this.#settings.linkThreads, availableParallelism(), process.versions.node);
     if (count === 0 || frontDoor) return undefined;
-    if (!canShareAPort(process.versions.node)) {
-      log.warn({ node: process.version }, 'link threads need Node.js 22.12 or later; none are started');
-      return undefined;
-    }
     const { upgrader } = hub;
     const peers = new RefusedPeers({ clock, log, audit });
     return new LinkThreads({ count, upgrader, peers, tls, limits: DEFAULT_LIMITS, clock, log });

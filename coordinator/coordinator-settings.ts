@@ -1,5 +1,5 @@
 /** All settings of the coordinator with their defaults and units. Read and validated once at the start. */
-import { availableParallelism, homedir, userInfo } from 'node:os';
+import { homedir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { readDuration } from '../shared/kube/objects/go-duration.js';
 import {
@@ -16,7 +16,7 @@ import { ACCESS_SETTINGS } from './access/access-settings.js';
 import { REQUEST_LOGS } from './api/http/request-log.js';
 import { DEFAULT_CLIENT_LIMITS } from './api/limits/client-limits.js';
 import { CLUSTER_SETTINGS } from './cluster/cluster-settings.js';
-import { defaultLinkThreads } from './decisions/nodes/link-thread-count.js';
+import { readLinkThreads } from './decisions/nodes/link-thread-count.js';
 import { DEFAULT_EVICTION_RATES, type EvictionRates } from './decisions/nodes/zone-health.js';
 import {
   DEFAULT_NODE_PORT_RANGE,
@@ -126,10 +126,11 @@ export const COORDINATOR_SETTINGS = {
     'YAML file with webhooks that receive a message about failed rollouts and offline sites (see docs/notifications.md)',
     'FILE',
   ),
-  linkThreads: integerSetting(
-    'threads that terminate the links of agents; 0 = none (default half of the cores from 4 cores on, at most 4)',
+  linkThreads: checkedTextSetting(
+    'threads that terminate the links of agents, 0 for none; auto: half of the cores, at most 4, and none below 4 cores',
     'N',
-    { min: 0, max: 64, default: defaultLinkThreads(availableParallelism(), process.versions.node) },
+    'auto',
+    readLinkThreads,
   ),
   clientRequestsPerSecond: integerSetting(
     'requests per second of one user and network before 429 Too Many Requests; 0 = unlimited',
