@@ -1,0 +1,145 @@
+/** The main thread sees how much a slow agent has not taken yet, and who is at the other end of a link. */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { type TestContext, test } from 'node:test';
+import { WebSocket } from 'ws';
+import { certificateRequest } from '../../../agent/identity/host-certificate-request.js';
+import { DEFAULT_LIMITS } from '../../../coordinator/api/http/tls-options.js';
+import type { LinkSocket, LinkTransport } from '../../../coordinator/hub/sessions/link-socket.js';
+import type { LinkRequest } from '../../../coordinator/hub/sessions/link-upgrade.js';
+import { LinkThreads } from '../../../coordinator/link-threads/link-threads.js';
+import { ApiError } from '../../../shared/kube/objects/api-status.js';
+import { LINK_PROTOCOL } from '../../../shared/link/link-features.js';
+import { LINK_PATH, SUBPROTOCOL } from '../../../shared/link/messages/link-messages.js';
+import { generateKeyPem } from '../../../shared/process/files/private-key.js';
+import { silentLogger } from '../../../shared/process/output/logger.js';
+import { systemClock } from '../../../shared/process/time/clock.js';
+import { sharedPki } from '../../harness/api/api-fixture.js';
+import { until } from '../../harness/basics/wait-until.js';
+import { fixtureAuthority } from '../../harness/hub/fixture-host-keys.js';
+
+type Opened = LinkSocket & LinkTransport;
+
+/** A thread whose links are all admitted, except those that `refuse` names. */
+async function openThread(context: TestContext, refuse?: ApiError) {
+  const authority = await fixtureAuthority(systemClock);
+  const { serving, ca } = await sharedPki();
+  const requests: LinkRequest[] = [];
+  const opened: Opened[] = [];
+  const threads = new LinkThreads({
+    count: 1,
+    upgrader: {
+      judge: async (request) => {
+        requests.push(request);
+        return refuse ? { refused: refuse } : { claim: { node: 'n1', hash: '' }, nonce: undefined };
+      },
+      opened: (_verdict, socket) => opened.push(socket as Opened),
+    },
+    peers: { report: () => undefined },
+    tls: { ...serving, clientAuthorities: authority.trustBundle() },
+    limits: DEFAULT_LIMITS,
+    clock: systemClock,
+    log: silentLogger,
+  });
+  const port = await threads.listen({ host: '127.0.0.1', port: 0, apiPort: 1 });
+  context.after(() => threads.close());
+  const key = await generateKeyPem();
+  const { certificate: cert } = await authority.sign(await certificateRequest(key, 'n1'));
+  const connect = (path = LINK_PATH) => {
+    const tls = { ca: ca.cert, key, cert, ALPNProtocols: [LINK_PROTOCOL] };
+    const agent = new WebSocket(`wss://127.0.0.1:${port}${path}`, SUBPROTOCOL, tls);
+    context.after(() => agent.terminate());
+    return agent;
+  };
+  return { requests, opened, connect };
+}
+
+test('the main thread learns whose certificate the connection proves', async (context) => {
+  const { requests, connect } = await openThread(context);
+  await once(connect(), 'open');
+  assert.deepEqual(
+    requests.map(({ peer, remoteAddress }) => [peer?.commonName, remoteAddress]),
+    [['system:node:n1', '127.0.0.1']],
+  );
+});
+
+test('a refused upgrade gets its status', async (context) => {
+  const { connect } = await openThread(context, new ApiError('ServiceUnavailable', 'stopping'));
+  const [error] = (await once(connect(), 'error')) as [Error];
+  assert.match(error.message, /503/);
+});
+
+test('an upgrade at another path is refused', async (context) => {
+  const { requests, connect } = await openThread(context);
+  await once(connect('/other'), 'error');
+  assert.deepEqual(requests, []);
+});
+
+test('bytes that a slow agent has not taken are counted until it takes them', async (context) => {
+  const { opened, connect } = await openThread(context);
+  const agent = connect();
+  await once(agent, 'open');
+  await until(() => opened.length === 1);
+  const [socket] = opened;
+  assert.ok(socket);
+  agent.pause();
+  const frame = Buffer.alloc(1_000_000, 'x');
+  for (let index = 0; index < 20; index += 1) socket.send(frame);
+  let isSent = false;
+  socket.send(frame, () => {
+    isSent = true;
+  });
+  await until(() => socket.bufferedAmount < 21 * frame.length);
+  assert.ok(socket.bufferedAmount > 0);
+  assert.equal(isSent, false);
+  agent.resume();
+  await until(() => isSent);
+  assert.equal(socket.bufferedAmount, 0);
+});
+
+test('frames arrive in order in both directions, and silence is measured', async (context) => {
+  const { opened, connect } = await openThread(context);
+  const agent = connect();
+  agent.on('message', (frame) => agent.send(frame));
+  await once(agent, 'open');
+  await until(() => opened.length === 1);
+  const [socket] = opened;
+  assert.ok(socket);
+  const echoed: number[] = [];
+  socket.on('message', (data, isBinary) => {
+    assert.ok(isBinary && Buffer.isBuffer(data));
+    echoed.push(data.readUInt32LE());
+  });
+  for (let index = 0; index < 1_000; index += 1) {
+    const frame = Buffer.alloc(4);
+    frame.writeUInt32LE(index);
+    socket.send(frame);
+  }
+  await until(() => echoed.length === 1_000);
+  assert.deepEqual(echoed, [...echoed.keys()]);
+  const silentMs = socket.silentForMs?.() ?? Number.NaN;
+  assert.ok(silentMs >= 0 && silentMs < 30_000);
+  let payload = '';
+  socket.on('ping', (bytes) => {
+    payload = bytes.toString();
+  });
+  agent.ping('load');
+  await until(() => payload === 'load');
+});
+
+test('the end of a connection completes frames that wait for it', async (context) => {
+  const { opened, connect } = await openThread(context);
+  const agent = connect();
+  await once(agent, 'open');
+  await until(() => opened.length === 1);
+  const [socket] = opened;
+  assert.ok(socket);
+  agent.pause();
+  for (let index = 0; index < 20; index += 1) socket.send(Buffer.alloc(1_000_000));
+  const sent = new Promise<void>((resolve) => socket.send(Buffer.alloc(1_000_000), resolve));
+  const closed = new Promise<number>((resolve) => socket.once('close', resolve));
+  agent.terminate();
+  assert.equal(await closed, 1006);
+  await sent;
+  assert.equal(socket.bufferedAmount, 0);
+});
