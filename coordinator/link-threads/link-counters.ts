@@ -1,12 +1,15 @@
 /**
- * Numbers that a link thread writes for each link and the main thread reads without a message: when the agent was last
- * heard, and how many bytes the operating system has accepted.
+ * Numbers of each link that one thread writes and the other one reads without a message: when the agent was last heard,
+ * and how many bytes of frames have left the coordinator or were handled.
  */
 
 /** Links of one thread. An agent above the limit is refused. */
 export const MAX_LINKS_PER_THREAD = 65_536;
-/** Numbers per link. */
-const WIDTH = 2;
+/** Numbers per link, and their places. */
+const WIDTH = 3;
+const HEARD_AT = 0;
+const ACCEPTED = 1;
+const HANDLED = 2;
 
 /** Milliseconds by a clock that all threads share. `performance.now()` begins anew in each thread. */
 function sharedNowMs(): number {
@@ -26,25 +29,35 @@ export class LinkCounters {
 
   /** A new link has the slot. */
   begin(slot: number): void {
-    this.#numbers[slot * WIDTH + 1] = 0;
+    this.#numbers[slot * WIDTH + ACCEPTED] = 0;
+    this.#numbers[slot * WIDTH + HANDLED] = 0;
     this.recordActivity(slot);
   }
 
   recordActivity(slot: number): void {
-    this.#numbers[slot * WIDTH] = sharedNowMs();
+    this.#numbers[slot * WIDTH + HEARD_AT] = sharedNowMs();
   }
 
   /** Milliseconds since the last byte arrived. */
   silentForMs(slot: number): number {
-    return Math.max(0, sharedNowMs() - (this.#numbers[slot * WIDTH] ?? 0));
+    return Math.max(0, sharedNowMs() - (this.#numbers[slot * WIDTH + HEARD_AT] ?? 0));
   }
 
   addAccepted(slot: number, bytes: number): void {
-    this.#numbers[slot * WIDTH + 1] = this.accepted(slot) + bytes;
+    this.#numbers[slot * WIDTH + ACCEPTED] = this.accepted(slot) + bytes;
   }
 
   /** Bytes of frames that the operating system has accepted. */
   accepted(slot: number): number {
-    return this.#numbers[slot * WIDTH + 1] ?? 0;
+    return this.#numbers[slot * WIDTH + ACCEPTED] ?? 0;
+  }
+
+  addHandled(slot: number, bytes: number): void {
+    this.#numbers[slot * WIDTH + HANDLED] = this.handled(slot) + bytes;
+  }
+
+  /** Bytes of the agent's frames that the main thread has handled. */
+  handled(slot: number): number {
+    return this.#numbers[slot * WIDTH + HANDLED] ?? 0;
   }
 }

@@ -13,13 +13,19 @@ import type { UpgradeNotice } from './thread-protocol.js';
 
 /** Heartbeats are passed on together. The main thread reads from the counters when an agent was last heard. */
 const BEATS_MS = 1_000;
+/**
+ * Bytes of one agent's frames that may wait for the main thread. Above it the connection is not read, so an agent that
+ * floods the coordinator fills its own connection and not the coordinator's memory.
+ */
+const MAX_WAITING_BYTES = 2 ** 20;
+const RESUME_MS = 10;
 const HEADERS = ['sec-websocket-protocol', CERTIFICATE_HEADER, JOIN_MAC_HEADER] as const;
 
 type TlsUpgrade = Upgrade & { readonly socket: TLSSocket };
 
 type ThreadLink = { readonly slot: number } & (
   | { readonly phase: 'upgrading'; readonly upgrade: TlsUpgrade; readonly destroy: () => void }
-  | { readonly phase: 'open'; readonly webSocket: WebSocket }
+  | { readonly phase: 'open'; readonly webSocket: WebSocket; passedBytes: number }
 );
 
 export class ThreadLinks {
@@ -106,18 +112,23 @@ export class ThreadLinks {
     const { socket } = upgrade;
     socket.off('error', destroy);
     this.#webSockets.open(upgrade, nonce, (webSocket) => {
-      this.#links.set(link, { phase: 'open', slot, webSocket });
+      const open = { phase: 'open' as const, slot, webSocket, passedBytes: 0 };
+      this.#links.set(link, open);
       this.#outbox.add(FROM_THREAD.opened, link, json(setUpOf(socket)));
       socket.on('data', () => this.#counters.recordActivity(slot));
-      this.#listen(link, webSocket);
+      this.#listen(link, open);
     });
   }
 
-  #listen(link: number, webSocket: WebSocket): void {
+  #listen(link: number, open: ThreadLink & { phase: 'open' }): void {
     const outbox = this.#outbox;
+    const { webSocket } = open;
     webSocket.on('message', (data, isBinary) => {
       // Other forms of `data` need another `binaryType`.
-      if (Buffer.isBuffer(data)) outbox.add(isBinary ? FROM_THREAD.frame : FROM_THREAD.text, link, data);
+      if (!Buffer.isBuffer(data)) return;
+      outbox.add(isBinary ? FROM_THREAD.frame : FROM_THREAD.text, link, data);
+      open.passedBytes += data.length;
+      if (!webSocket.isPaused && this.#isBehind(open)) this.#pause(open);
     });
     webSocket.on('ping', (payload) => this.#addBeat(link, payload));
     webSocket.on('pong', () => outbox.add(FROM_THREAD.pong, link));
@@ -130,6 +141,21 @@ export class ThreadLinks {
       outbox.add(FROM_THREAD.closed, link, body);
       this.#release(link);
     });
+  }
+
+  #isBehind({ passedBytes, slot }: ThreadLink & { phase: 'open' }): boolean {
+    return passedBytes - this.#counters.handled(slot) > MAX_WAITING_BYTES;
+  }
+
+  /** Reads no more from the connection until the main thread has handled its frames. */
+  #pause(open: ThreadLink & { phase: 'open' }): void {
+    open.webSocket.pause();
+    const timer = setInterval(() => {
+      const isOpen = open.webSocket.readyState !== open.webSocket.CLOSED;
+      if (isOpen && this.#isBehind(open)) return;
+      clearInterval(timer);
+      open.webSocket.resume();
+    }, RESUME_MS);
   }
 
   #addBeat(link: number, payload: Buffer): void {

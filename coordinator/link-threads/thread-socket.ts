@@ -70,6 +70,10 @@ export class ThreadSocket extends EventEmitter implements LinkSocket, LinkTransp
     this.#post(TO_THREAD.ping);
   }
 
+  handled(frameBytes: number): void {
+    if (this.readyState !== CLOSED) this.#deps.counters.addHandled(this.#deps.slot, frameBytes);
+  }
+
   close(code = CLOSE_NORMAL, reason = ''): void {
     if (this.readyState !== OPEN) return;
     this.readyState = CLOSING;

@@ -189,6 +189,7 @@ export class AgentSocket {
       if (!(error instanceof ProtocolError)) throw error;
       this.#events.violated(error.message);
     }
+    if (Buffer.isBuffer(data)) this.#socket.handled?.(data.length);
   }
 
   #closed(code: number): void {

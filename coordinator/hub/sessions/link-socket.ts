@@ -15,6 +15,8 @@ export interface LinkSocket {
   /** `sent` is called when the operating system has accepted the frame, or when the socket is closed. */
   send(frame: Uint8Array, sent?: () => void): void;
   ping(): void;
+  /** A frame of this size was handled. Absent: the socket is read by the thread that handles its frames. */
+  handled?(frameBytes: number): void;
   close(code?: number, reason?: string): void;
   terminate(): void;
   on(event: 'message', listener: (data: unknown, isBinary: boolean) => void): unknown;

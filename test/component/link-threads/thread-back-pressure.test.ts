@@ -97,6 +97,38 @@ test('bytes that a slow agent has not taken are counted until it takes them', as
   assert.equal(socket.bufferedAmount, 0);
 });
 
+test('an agent whose frames are not handled is not read, and others are', async (context) => {
+  const { opened, connect } = await openThread(context);
+  const agents = [connect(), connect()] as const;
+  for (const agent of agents) await once(agent, 'open');
+  await until(() => opened.length === 2);
+  const received = new Map<Opened, Buffer[]>();
+  for (const socket of opened) {
+    received.set(socket, []);
+    socket.on('message', (frame) => received.get(socket)?.push(frame as Buffer));
+  }
+  const framesOf = (socket?: Opened) => (socket && received.get(socket)) || [];
+  const frames = 50;
+  for (let index = 0; index < frames; index += 1) agents[0].send(Buffer.alloc(1_000_000));
+  await until(() => opened.some((socket) => framesOf(socket).length >= 2));
+  const flooded = opened.find((socket) => framesOf(socket).length > 0);
+  const other = opened.find((socket) => socket !== flooded);
+  for (let index = 0; index < 100; index += 1) {
+    agents[1].send(Buffer.from('x'));
+    await until(() => framesOf(other).length === index + 1);
+  }
+  assert.equal(framesOf(flooded).length, 2, 'the first frames above the limit');
+  const handleAll = () => {
+    for (const frame of framesOf(flooded).splice(0)) {
+      handled += 1;
+      flooded?.handled?.(frame.length);
+    }
+    return handled === frames;
+  };
+  let handled = 0;
+  await until(handleAll);
+});
+
 test('frames arrive in order in both directions, and silence is measured', async (context) => {
   const { opened, connect } = await openThread(context);
   const agent = connect();
