@@ -16,9 +16,16 @@ import { SignedHeaders } from '../cluster/front-door/received-headers.js';
 import type { LinkSetUp } from '../hub/sessions/link-socket.js';
 import { type LinkUpgrader, refusalResponse } from '../hub/sessions/link-upgrade.js';
 import { LinkCounters } from './link-counters.js';
-import { FROM_THREAD, type LinkMessage, MessageBatch, messagesOf, TO_THREAD } from './message-batch.js';
+import {
+  CLOSE_ABNORMAL,
+  FROM_THREAD,
+  type LinkMessage,
+  MessageBatch,
+  messagesOf,
+  TO_THREAD,
+} from './message-batch.js';
 import type { FromThread, ThreadSettings, ToThread, UpgradeNotice } from './thread-protocol.js';
-import { CLOSE_ABNORMAL, ThreadSocket } from './thread-socket.js';
+import { ThreadSocket } from './thread-socket.js';
 
 const PROGRAM = new URL('./link-thread.js', import.meta.url);
 /** Pause before a thread that failed is started again. */
@@ -111,8 +118,8 @@ class LinkThread {
     this.#worker.postMessage(batch, [batch.buffer as ArrayBuffer]),
   );
   readonly #sockets = new Map<number, ThreadSocket>();
-  /** Admits the sockets of upgrades that are not complete. */
-  readonly #admitted = new Map<number, (setUp: LinkSetUp) => void>();
+  /** Upgrades that are not complete. The function makes the session, once the upgrade is admitted. */
+  readonly #upgrades = new Map<number, (setUp: LinkSetUp) => void>();
   /** Resolves when the thread listens, or has failed. */
   readonly listening: Promise<void>;
   /** Resolves with the reason when the thread has ended. */
@@ -163,17 +170,18 @@ class LinkThread {
     const { type, link, body } = message;
     switch (type) {
       case FROM_THREAD.upgrade:
+        this.#upgrades.set(link, () => undefined);
         void this.#judge(link, JSON.parse(body.toString()) as UpgradeNotice);
         return;
       case FROM_THREAD.opened:
-        this.#admitted.get(link)?.(JSON.parse(body.toString()) as LinkSetUp);
+        this.#upgrades.get(link)?.(JSON.parse(body.toString()) as LinkSetUp);
         return;
       default:
         this.#sockets.get(link)?.received(message);
     }
     if (type !== FROM_THREAD.closed) return;
     this.#sockets.delete(link);
-    this.#admitted.delete(link);
+    this.#upgrades.delete(link);
   }
 
   async #judge(link: number, { slot, ...request }: UpgradeNotice): Promise<void> {
@@ -181,13 +189,15 @@ class LinkThread {
     const onRefused = (refusal: Parameters<Parameters<typeof upgrader.judge>[1]>[0]) =>
       peers.report({ path: LINK_PATH, ...refusal });
     const verdict = await upgrader.judge(request, onRefused);
+    // The agent has closed the connection meanwhile.
+    if (!this.#upgrades.has(link)) return;
     if ('refused' in verdict) {
       this.#outbox.add(TO_THREAD.refuse, link, Buffer.from(refusalResponse(verdict.refused)));
       return;
     }
     const { remoteAddress } = request;
-    this.#admitted.set(link, (setUp) => {
-      this.#admitted.delete(link);
+    this.#upgrades.set(link, (setUp) => {
+      this.#upgrades.delete(link);
       const deps = { link, slot, remoteAddress, setUp, counters: this.#counters, outbox: this.#outbox };
       const socket = new ThreadSocket(deps);
       this.#sockets.set(link, socket);

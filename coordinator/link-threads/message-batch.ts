@@ -38,6 +38,9 @@ export const TO_THREAD = {
   terminate: 7,
 } as const;
 
+/** WebSocket close code (RFC 6455, 7.4.1) of a connection that ended without a close frame. */
+export const CLOSE_ABNORMAL = 1006;
+
 /** `link`: number of the connection in its thread. */
 export interface LinkMessage {
   readonly type: number;

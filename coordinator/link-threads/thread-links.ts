@@ -8,7 +8,13 @@ import { setUpOf } from '../hub/sessions/link-socket.js';
 import { LinkWebSockets, type Upgrade } from '../hub/sessions/link-websockets.js';
 import { peerCertificateOf } from '../pki/peer-certificate.js';
 import { type LinkCounters, MAX_LINKS_PER_THREAD } from './link-counters.js';
-import { FROM_THREAD, type LinkMessage, type MessageBatch, TO_THREAD } from './message-batch.js';
+import {
+  CLOSE_ABNORMAL,
+  FROM_THREAD,
+  type LinkMessage,
+  type MessageBatch,
+  TO_THREAD,
+} from './message-batch.js';
 import type { UpgradeNotice } from './thread-protocol.js';
 
 /** Heartbeats are passed on together. The main thread reads from the counters when an agent was last heard. */
@@ -135,12 +141,7 @@ export class ThreadLinks {
     webSocket.on('error', ({ message, code }: NodeJS.ErrnoException) =>
       outbox.add(FROM_THREAD.error, link, json({ message, code })),
     );
-    webSocket.once('close', (code) => {
-      const body = Buffer.alloc(2);
-      body.writeUInt16BE(code);
-      outbox.add(FROM_THREAD.closed, link, body);
-      this.#release(link);
-    });
+    webSocket.once('close', (code) => this.#end(link, code));
   }
 
   #isBehind({ passedBytes, slot }: ThreadLink & { phase: 'open' }): boolean {
@@ -172,7 +173,15 @@ export class ThreadLinks {
 
   /** A WebSocket reports its end itself. */
   #connectionClosed(link: number): void {
-    if (this.#links.get(link)?.phase === 'upgrading') this.#release(link);
+    if (this.#links.get(link)?.phase === 'upgrading') this.#end(link, CLOSE_ABNORMAL);
+  }
+
+  /** Reports the end of a link as its last message. */
+  #end(link: number, code: number): void {
+    const body = Buffer.alloc(2);
+    body.writeUInt16BE(code);
+    this.#outbox.add(FROM_THREAD.closed, link, body);
+    this.#release(link);
   }
 
   #release(link: number): void {

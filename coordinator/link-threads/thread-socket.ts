@@ -7,9 +7,8 @@ import { FROM_THREAD, type LinkMessage, type MessageBatch, TO_THREAD } from './m
 const OPEN = 1;
 const CLOSING = 2;
 const CLOSED = 3;
-/** WebSocket close codes (RFC 6455, 7.4.1): normal; no close frame arrived. */
+/** WebSocket close code (RFC 6455, 7.4.1). */
 const CLOSE_NORMAL = 1000;
-export const CLOSE_ABNORMAL = 1006;
 
 interface ThreadSocketDeps {
   /** Number of the connection in its thread. */

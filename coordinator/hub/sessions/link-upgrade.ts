@@ -38,7 +38,7 @@ export interface LinkRequest {
 }
 
 /** `nonce`: the challenge that the agent has to sign, because the TLS connection does not prove its key. */
-export type UpgradeVerdict =
+type UpgradeVerdict =
   | { readonly claim: LinkClaim; readonly nonce: string | undefined }
   | { readonly refused: ApiError };
 

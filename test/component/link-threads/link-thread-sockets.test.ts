@@ -51,7 +51,7 @@ async function openThread(context: TestContext, refuse?: ApiError) {
     context.after(() => agent.terminate());
     return agent;
   };
-  return { requests, opened, connect };
+  return { threads, port, requests, opened, connect };
 }
 
 test('the main thread learns whose certificate the connection proves', async (context) => {
@@ -60,6 +60,14 @@ test('the main thread learns whose certificate the connection proves', async (co
   assert.deepEqual(
     requests.map(({ peer, remoteAddress }) => [peer?.commonName, remoteAddress]),
     [['system:node:n1', '127.0.0.1']],
+  );
+});
+
+test('a port that another program uses is refused', async (context) => {
+  const { threads, port } = await openThread(context);
+  await assert.rejects(
+    threads.listen({ host: '127.0.0.1', port, apiPort: 1 }),
+    /Port \d+ on 127.0.0.1 is in use/,
   );
 });
 
