@@ -1,5 +1,6 @@
 /** A hub whose links end in a thread, with an API on the same port. */
 import { DEFAULT_LIMITS } from '../../../coordinator/api/http/tls-options.js';
+import type { AgentLink } from '../../../coordinator/api/ports.js';
 import type { Hub } from '../../../coordinator/hub/hub.js';
 import { LinkThreads } from '../../../coordinator/link-threads/link-threads.js';
 import { silentLogger } from '../../../shared/process/output/logger.js';
@@ -12,6 +13,8 @@ import { type HubFixture, type HubPort, withHub } from '../hub/hub-fixture.js';
 export interface ThroughThreads extends Pick<TestApi, 'port' | 'pki'> {
   threads: LinkThreads;
   audit: MemoryAuditLog;
+  /** Returns how many links the main thread has terminated. */
+  upgradesInMain(): number;
 }
 
 /** Registers a test like `withHub`. One thread, because Node.js 20 cannot share a port. */
@@ -41,11 +44,20 @@ async function serveOverThreads(hub: Hub): Promise<ThroughThreads & { close: () 
   const peers = { report: () => undefined };
   const threads = new LinkThreads({ ...common, count: 1, upgrader, peers, limits: DEFAULT_LIMITS });
   const audit = new MemoryAuditLog();
-  const api = await startTestApi({ agentLink: hub, forwarding: threads.forwarding, audit });
+  let upgrades = 0;
+  const agentLink: AgentLink = {
+    join: (joining) => hub.join(joining),
+    certify: (joining) => hub.certify(joining),
+    handleUpgrade: (...upgrade) => {
+      upgrades += 1;
+      hub.handleUpgrade(...upgrade);
+    },
+  };
+  const api = await startTestApi({ agentLink, forwarding: threads.forwarding, audit });
   const port = await threads.listen({ host: '127.0.0.1', port: 0, apiPort: api.port });
   const close = async () => {
     await api.stop();
     await threads.close();
   };
-  return { port, pki, threads, audit, close };
+  return { port, pki, threads, audit, upgradesInMain: () => upgrades, close };
 }
