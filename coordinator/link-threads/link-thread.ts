@@ -74,7 +74,7 @@ function firstRecordOf(socket: Socket): Buffer {
 }
 
 const api = new ApiConnections();
-const links = new ThreadLinks(new LinkCounters(settings.counters), new MessageBatch(post));
+const links = new ThreadLinks(clock, new LinkCounters(settings.counters), new MessageBatch(clock, post));
 const server = createServer({
   ...serverOptions(settings.tls, settings.limits),
   requestTimeout: settings.limits.requestTimeoutMs,

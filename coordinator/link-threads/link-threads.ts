@@ -114,9 +114,7 @@ class LinkThread {
   readonly #options: LinkThreadsOptions;
   readonly #worker: Worker;
   readonly #counters = new LinkCounters();
-  readonly #outbox = new MessageBatch((batch) =>
-    this.#worker.postMessage(batch, [batch.buffer as ArrayBuffer]),
-  );
+  readonly #outbox: MessageBatch;
   readonly #sockets = new Map<number, ThreadSocket>();
   /** Upgrades that are not complete. The function makes the session, once the upgrade is admitted. */
   readonly #upgrades = new Map<number, (setUp: LinkSetUp) => void>();
@@ -127,6 +125,9 @@ class LinkThread {
 
   constructor(options: LinkThreadsOptions, settings: StartSettings) {
     this.#options = options;
+    this.#outbox = new MessageBatch(options.clock, (batch) =>
+      this.#worker.postMessage(batch, [batch.buffer as ArrayBuffer]),
+    );
     const workerData: ThreadSettings = { ...settings, counters: this.#counters.memory };
     this.#worker = new Worker(PROGRAM, { workerData });
     let onListening: () => void = () => undefined;

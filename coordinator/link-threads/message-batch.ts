@@ -3,6 +3,8 @@
  * buffer, because each `postMessage` costs as much as a read from a socket.
  */
 
+import type { Clock } from '../../shared/process/time/clock.js';
+
 /** From a link thread. The number is the type of a message. */
 export const FROM_THREAD = {
   /** An upgrade waits for `admit` or `refuse`. Body: `UpgradeNotice` in JSON. */
@@ -55,18 +57,20 @@ const EMPTY = Buffer.alloc(0);
 
 /** Collects messages, and passes them to `post` at the end of the turn. */
 export class MessageBatch {
+  readonly #clock: Pick<Clock, 'yieldToEventLoop'>;
   readonly #post: (batch: Buffer) => void;
   #waiting: { type: number; link: number; body: Uint8Array }[] = [];
   #bytes = 0;
 
   /** `post` may transfer the batch's memory. */
-  constructor(post: (batch: Buffer) => void) {
+  constructor(clock: Pick<Clock, 'yieldToEventLoop'>, post: (batch: Buffer) => void) {
+    this.#clock = clock;
     this.#post = post;
   }
 
   /** `body` must not change until the end of the turn. */
   add(type: number, link: number, body: Uint8Array = EMPTY): void {
-    if (this.#waiting.length === 0) setImmediate(() => this.#flush());
+    if (this.#waiting.length === 0) void this.#clock.yieldToEventLoop().then(() => this.#flush());
     this.#waiting.push({ type, link, body });
     this.#bytes += HEAD_BYTES + body.length;
   }

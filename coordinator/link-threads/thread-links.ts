@@ -4,6 +4,7 @@ import type { TLSSocket } from 'node:tls';
 import type { WebSocket } from 'ws';
 import { CERTIFICATE_HEADER } from '../../shared/link/key-proof.js';
 import { JOIN_MAC_HEADER } from '../../shared/link/messages/link-messages.js';
+import type { Clock } from '../../shared/process/time/clock.js';
 import { setUpOf } from '../hub/sessions/link-socket.js';
 import { LinkWebSockets, type Upgrade } from '../hub/sessions/link-websockets.js';
 import { peerCertificateOf } from '../pki/peer-certificate.js';
@@ -35,6 +36,7 @@ type ThreadLink = { readonly slot: number } & (
 );
 
 export class ThreadLinks {
+  readonly #clock: Clock;
   readonly #counters: LinkCounters;
   readonly #outbox: MessageBatch;
   readonly #webSockets = new LinkWebSockets();
@@ -44,7 +46,8 @@ export class ThreadLinks {
   #usedSlots = 0;
   #beats: { link: number; payload: Buffer }[] = [];
 
-  constructor(counters: LinkCounters, outbox: MessageBatch) {
+  constructor(clock: Clock, counters: LinkCounters, outbox: MessageBatch) {
+    this.#clock = clock;
     this.#counters = counters;
     this.#outbox = outbox;
   }
@@ -66,7 +69,7 @@ export class ThreadLinks {
     socket.once('close', () => this.#connectionClosed(link));
     const notice: UpgradeNotice = {
       headers: Object.fromEntries(HEADERS.map((name) => [name, request.headers[name]])),
-      peer: peerCertificateOf(socket, Date.now()),
+      peer: peerCertificateOf(socket, this.#clock.now()),
       remoteAddress: socket.remoteAddress ?? '',
       slot,
     };
@@ -150,17 +153,18 @@ export class ThreadLinks {
 
   /** Reads no more from the connection until the main thread has handled its frames. */
   #pause(open: ThreadLink & { phase: 'open' }): void {
-    open.webSocket.pause();
-    const timer = setInterval(() => {
-      const isOpen = open.webSocket.readyState !== open.webSocket.CLOSED;
-      if (isOpen && this.#isBehind(open)) return;
-      clearInterval(timer);
-      open.webSocket.resume();
-    }, RESUME_MS);
+    const { webSocket } = open;
+    webSocket.pause();
+    const resume = () => {
+      const isOpen = webSocket.readyState !== webSocket.CLOSED;
+      if (isOpen && this.#isBehind(open)) this.#clock.after(RESUME_MS, resume);
+      else webSocket.resume();
+    };
+    this.#clock.after(RESUME_MS, resume);
   }
 
   #addBeat(link: number, payload: Buffer): void {
-    if (this.#beats.length === 0) setTimeout(() => this.#passBeats(), BEATS_MS);
+    if (this.#beats.length === 0) this.#clock.after(BEATS_MS, () => this.#passBeats());
     this.#beats.push({ link, payload });
   }
 

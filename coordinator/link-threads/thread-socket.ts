@@ -57,7 +57,7 @@ export class ThreadSocket extends EventEmitter implements LinkSocket, LinkTransp
 
   send(frame: Uint8Array, sent?: () => void): void {
     if (this.readyState !== OPEN) {
-      if (sent) setImmediate(sent);
+      if (sent) process.nextTick(sent);
       return;
     }
     this.#sentBytes += frame.length;

@@ -3,10 +3,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { MessageBatch, messagesOf } from '../../../coordinator/link-threads/message-batch.js';
+import { systemClock } from '../../../shared/process/time/clock.js';
 
 test('a turn is one batch', async () => {
   const batches: Buffer[] = [];
-  const outbox = new MessageBatch((batch) => batches.push(batch));
+  const outbox = new MessageBatch(systemClock, (batch) => batches.push(batch));
   const bodies = [Buffer.from('one'), Buffer.alloc(0), Buffer.alloc(300_000, 7)];
   for (const [link, body] of bodies.entries()) outbox.add(link + 1, 2 ** 32 - 1 - link, body);
   assert.equal(batches.length, 0);
