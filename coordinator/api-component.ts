@@ -1,6 +1,7 @@
 /** Builds the API with its certificates, authentication, audit log and files, and starts it. */
 
 import { writeFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { EXIT_CODES, ExitError } from '../shared/process/exit-error.js';
 import { createFileLogger, type Logger } from '../shared/process/output/logger.js';
@@ -11,17 +12,22 @@ import { loadAdminAccess, storedAdminHash } from './api/auth/admin-kubeconfig.js
 import { ADMIN, tokenAuthenticator } from './api/auth/token-authenticator.js';
 import { type ApiDeps, DEFAULT_API_SETTINGS } from './api/http/api-context.js';
 import { type ApiServer, createApiServer } from './api/http/api-server.js';
-import type { ServingTls } from './api/http/tls-options.js';
+import { DEFAULT_LIMITS, type ServingTls } from './api/http/tls-options.js';
 import { AgentFiles } from './api/join/agent-downloads.js';
+import { RefusedPeers } from './api/limits/refused-peers.js';
 import type { JoinFacts, LeadershipProof, MetricsPage } from './api/ports.js';
 import type { LeaderDoor } from './cluster/front-door/front-door.js';
 import { pidPath, releasePaths } from './coordinator-data-dir.js';
 import type { CoordinatorSettings } from './coordinator-settings.js';
+import { linkThreadCount } from './decisions/nodes/link-thread-count.js';
 import type { Hub } from './hub/hub.js';
 import type { Informers } from './informers/informer.js';
+import { LinkThreads } from './link-threads/link-threads.js';
 import { certificateUsers, linkUsers, openIdentities, openSignIn } from './open-identities.js';
 import { reachableServer } from './server-addresses.js';
 import type { ServingCertificates } from './serving-certificates.js';
+
+const LOOPBACK = '127.0.0.1';
 
 interface ApiComponentDeps
   extends Pick<
@@ -62,6 +68,7 @@ export class ApiComponent implements Component {
   readonly #deps: ApiComponentDeps;
   #api: ApiServer | undefined;
   #audit: AuditFile | undefined;
+  #linkThreads: LinkThreads | undefined;
   server = '';
 
   constructor(settings: CoordinatorSettings, deps: ApiComponentDeps) {
@@ -89,6 +96,9 @@ export class ApiComponent implements Component {
     const agentFiles = new AgentFiles(releasePaths(data), VERSION, deps.log);
     const audit = openAudit(this.#settings, this.#deps.log);
     this.#audit = audit;
+    const linkThreads = this.#openThreads(tls, audit);
+    this.#linkThreads = linkThreads;
+    const forwarding = frontDoor?.forwarding ?? linkThreads?.forwarding;
     this.#api = createApiServer({
       ...deps,
       ...(audit ? { audit } : {}),
@@ -104,20 +114,31 @@ export class ApiComponent implements Component {
         clientLimits: { requestsPerSecond: clientRequestsPerSecond, burst: clientBurst },
       },
       ...(requestLogFile ? { requestLog: openRequestLog(requestLogFile) } : {}),
-      ...(frontDoor ? { forwarding: frontDoor.forwarding } : {}),
+      ...(forwarding ? { forwarding } : {}),
       tls,
       identities,
       authenticateSocket: certificateUsers(hub, deps.clock),
       version: VERSION,
     });
-    const listening = await listenOn(this.#api, { host, port }, frontDoor);
+    const listening = await listenOn(this.#api, { host, port }, { door: frontDoor, threads: linkThreads });
     this.server = `https://${serverHost(host, advertise)}:${listening}`;
     adminHash = await this.#writeKubeconfig();
     writeFileSync(pidPath(data), `${process.pid}\n`);
   }
 
+  /** A leader's port is open already, so it has no link threads. */
+  #openThreads(tls: ServingTls, audit: AuditFile | undefined): LinkThreads | undefined {
+    const { hub, frontDoor, clock, log } = this.#deps;
+    const count = linkThreadCount(this.#settings.linkThreads, availableParallelism(), process.versions.node);
+    if (count === 0 || frontDoor) return undefined;
+    const { upgrader } = hub;
+    const peers = new RefusedPeers({ clock, log, audit });
+    return new LinkThreads({ count, upgrader, peers, tls, limits: DEFAULT_LIMITS, clock, log });
+  }
+
   async #onRenewed(tls: ServingTls, isTrustChanged: boolean): Promise<void> {
     this.#api?.renewCertificate(tls);
+    this.#linkThreads?.renewCertificate(tls);
     if (!isTrustChanged) return;
     this.#deps.hub.sendTrustBundle();
     await this.#writeKubeconfig();
@@ -141,6 +162,7 @@ export class ApiComponent implements Component {
 
   async stop(): Promise<void> {
     await this.#api?.close();
+    await this.#linkThreads?.close();
     await this.#audit?.flush();
   }
 }
@@ -149,8 +171,9 @@ export class ApiComponent implements Component {
 async function listenOn(
   api: ApiServer,
   address: { host: string; port: number },
-  door: LeaderDoor | undefined,
+  { door, threads }: { door: LeaderDoor | undefined; threads: LinkThreads | undefined },
 ): Promise<number> {
+  if (threads) return threads.listen({ ...address, apiPort: await api.listen({ host: LOOPBACK, port: 0 }) });
   if (!door) return api.listen(address);
   await api.listenOn(door);
   return door.port;

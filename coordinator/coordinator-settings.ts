@@ -16,6 +16,7 @@ import { ACCESS_SETTINGS } from './access/access-settings.js';
 import { REQUEST_LOGS } from './api/http/request-log.js';
 import { DEFAULT_CLIENT_LIMITS } from './api/limits/client-limits.js';
 import { CLUSTER_SETTINGS } from './cluster/cluster-settings.js';
+import { readLinkThreads } from './decisions/nodes/link-thread-count.js';
 import { DEFAULT_EVICTION_RATES, type EvictionRates } from './decisions/nodes/zone-health.js';
 import {
   DEFAULT_NODE_PORT_RANGE,
@@ -124,6 +125,12 @@ export const COORDINATOR_SETTINGS = {
   notificationFile: optionalTextSetting(
     'YAML file with webhooks that receive a message about failed rollouts and offline sites (see docs/notifications.md)',
     'FILE',
+  ),
+  linkThreads: checkedTextSetting(
+    'threads that terminate the links of agents, 0 for none; auto: half of the cores, at most 4, and none below 4 cores',
+    'N',
+    'auto',
+    readLinkThreads,
   ),
   clientRequestsPerSecond: integerSetting(
     'requests per second of one user and network before 429 Too Many Requests; 0 = unlimited',

@@ -83,6 +83,18 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'shared/link',
     'shared/process',
   ],
+  'coordinator/link-threads': [
+    'coordinator/api/http/tls-options.ts',
+    // The port of the threads has the limits of the API's port.
+    'coordinator/api/limits',
+    'coordinator/api/ports.ts',
+    // Connections that are no links are passed on to the API like those of a follower to the leader.
+    'coordinator/cluster/front-door',
+    'coordinator/hub/sessions',
+    'coordinator/pki',
+    'shared/link',
+    'shared/process',
+  ],
   'coordinator/metrics': [
     'coordinator/api/ports.ts',
     'coordinator/api/http/request-log.ts',

@@ -164,8 +164,9 @@ export class HubConnection {
 
   #opened(): void {
     this.#meterUpgrade();
-    const bytesRead = () => this.#transport?.bytesRead ?? 0;
-    this.#silence = new SilenceTimer(this.#clock, bytesRead, () => this.end('silence'));
+    this.#silence = new SilenceTimer(this.#clock, { bytesRead: () => this.#transport?.bytesRead ?? 0 }, () =>
+      this.end('silence'),
+    );
     this.#heartbeats.start();
     this.#sendProof();
     this.#events.onOpen();

@@ -6,6 +6,7 @@ import { WebSocket } from 'ws';
 import { dialThrough, type OpenTunnel } from '../../shared/link/forward-proxy/proxy-tunnel.js';
 import { CERTIFICATE_HEADER } from '../../shared/link/key-proof.js';
 import { limitConnectTime } from '../../shared/link/limit-connect-time.js';
+import { LINK_PROTOCOL } from '../../shared/link/link-features.js';
 import { JOIN_MAC_HEADER, MAX_FRAME_BYTES, SUBPROTOCOL } from '../../shared/link/messages/link-messages.js';
 import type { Clock } from '../../shared/process/time/clock.js';
 import type { CoordinatorAddresses } from './coordinator-addresses.js';
@@ -13,6 +14,9 @@ import { connectTrusting } from './server-trust.js';
 
 /** Timeout from the first packet to the answer of the upgrade. */
 const HANDSHAKE_TIMEOUT_MS = 15_000;
+
+/** ALPN protocol for a server that does not recognise links. */
+const HTTP_1 = 'http/1.1';
 
 /** Read again at each connect. */
 export interface LinkTarget {
@@ -54,7 +58,7 @@ export function openSocket(target: LinkTarget, clock: Clock): WebSocket {
   const connect =
     dial &&
     ((options: ConnectionOptions) => {
-      const socket = dial(options);
+      const socket = dial({ ...options, ALPNProtocols: [LINK_PROTOCOL, HTTP_1] });
       // A tunnel is connected, and its time was limited.
       if (!options.socket) limitConnectTime(socket, clock, connectTimeoutMs);
       return limitConnectTime(socket, clock, handshakeTimeoutMs, 'secureConnect');

@@ -4,7 +4,6 @@
  */
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
-import type { WebSocket } from 'ws';
 import { credentialSecretName, ENROLMENT_NAMESPACE } from '../../shared/kube/nodes/node-credential-secret.js';
 import type { Logger } from '../../shared/process/output/logger.js';
 import type { Clock } from '../../shared/process/time/clock.js';
@@ -36,6 +35,7 @@ import { ServicePublisher } from './services/service-publisher.js';
 import { type CoordinatorList, CoordinatorListSender } from './sessions/coordinator-list-sender.js';
 import { HelloHandler } from './sessions/hello-handler.js';
 import { InboundQueue } from './sessions/inbound-queue.js';
+import type { LinkSocket, LinkTransport } from './sessions/link-socket.js';
 import { LinkUpgrader, type OnRefused } from './sessions/link-upgrade.js';
 import { LiveSessions } from './sessions/live-sessions.js';
 import { NodeChangeHandler } from './sessions/node-change-handler.js';
@@ -86,7 +86,8 @@ export class Hub {
   readonly #options: HubOptions;
   readonly #enrolment: Enrolment;
   readonly #signer: CertificateSigner;
-  readonly #upgrader: LinkUpgrader;
+  /** Admits links; also those whose connection ends in a link thread. */
+  readonly upgrader: LinkUpgrader;
   readonly #live = new LiveSessions();
   /** All sessions with an open socket, live or not. */
   readonly #sessions = new Set<Session>();
@@ -123,7 +124,7 @@ export class Hub {
     const authenticator = new NodeAuthenticator({ ...options, credentials });
     this.#enrolment = new Enrolment({ ...options, credentials });
     this.#signer = new CertificateSigner({ ...options, credentials, log });
-    this.#upgrader = new LinkUpgrader({
+    this.upgrader = new LinkUpgrader({
       authenticator,
       clusterUID,
       clock,
@@ -221,11 +222,11 @@ export class Hub {
     head: Buffer,
     onRefused: OnRefused = () => undefined,
   ): void {
-    void this.#upgrader.upgrade(request, socket, head, onRefused);
+    void this.upgrader.upgrade(request, socket, head, onRefused);
   }
 
   /** Takes over the WebSocket of an agent with a proven identity. */
-  accept(proven: ProvenNode, socket: WebSocket, transport: Duplex, onRefused?: OnRefused): void {
+  accept(proven: ProvenNode, socket: LinkSocket, transport: LinkTransport, onRefused?: OnRefused): void {
     const meter = this.meters.connection(proven.node);
     const { clock } = this.#options;
     const session = new Session(
@@ -240,7 +241,7 @@ export class Hub {
   /** Asks all agents to reconnect later, and resolves when their sockets are closed. Writes nothing to the store. */
   async stop(): Promise<void> {
     this.#isStopping = true;
-    this.#upgrader.close();
+    this.upgrader.close();
     this.#options.liveness.stop();
     this.#nodeStatus.stop();
     this.resync.stop();

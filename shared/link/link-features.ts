@@ -1,6 +1,12 @@
 /** Versions and features of the link protocol. */
 import { SUBPROTOCOL } from './messages/link-messages.js';
 
+/**
+ * ALPN protocol of a link (RFC 7301). Agents offer it before `http/1.1`, so that a coordinator recognises links before the
+ * TLS handshake.
+ */
+export const LINK_PROTOCOL = 'everynode-link';
+
 /** Pods may carry handovers. The agent reports them as `handedOver`. */
 export const HOST_HANDOVERS = 'hostHandovers';
 /** Streams in both directions, commands on hosts, and acknowledgements of received bytes. */

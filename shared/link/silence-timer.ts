@@ -2,34 +2,41 @@
 import type { Clock, Timer } from '../process/time/clock.js';
 import { SILENCE_TIMEOUT_MS } from './messages/link-messages.js';
 
+interface BytesFromPeer {
+  /** Bytes received so far. */
+  bytesRead(): number;
+  /** Milliseconds since the last byte arrived. Absent: the caller records each activity. */
+  silentForMs?(): number;
+}
+
 export class SilenceTimer {
   readonly #clock: Clock;
-  readonly #bytesRead: () => number;
+  readonly #peer: BytesFromPeer;
   readonly #onSilence: () => void;
   #silenceMs = SILENCE_TIMEOUT_MS;
   #lastActivityAt: number;
   #seenBytes: number;
   #timer: Timer;
 
-  /** `bytesRead` counts bytes received so far. `onSilence` is called once, after the timeout without bytes. */
-  constructor(clock: Clock, bytesRead: () => number, onSilence: () => void) {
+  /** `onSilence` is called once, after the timeout without bytes. */
+  constructor(clock: Clock, peer: BytesFromPeer, onSilence: () => void) {
     this.#clock = clock;
-    this.#bytesRead = bytesRead;
+    this.#peer = peer;
     this.#onSilence = onSilence;
     this.#lastActivityAt = clock.monotonic();
-    this.#seenBytes = bytesRead();
+    this.#seenBytes = peer.bytesRead();
     this.#timer = this.#arm(SILENCE_TIMEOUT_MS);
   }
 
   /** Records activity of the peer. Called for each frame and ping, so it only does two assignments. */
   recordActivity(): void {
     this.#lastActivityAt = this.#clock.monotonic();
-    this.#seenBytes = this.#bytesRead();
+    this.#seenBytes = this.#peer.bytesRead();
   }
 
   /** Returns the milliseconds since the last activity. */
   silentForMs(): number {
-    return this.#clock.monotonic() - this.#lastActivityAt;
+    return this.#peer.silentForMs?.() ?? this.#clock.monotonic() - this.#lastActivityAt;
   }
 
   /** Changes the timeout and restarts it. */
@@ -49,7 +56,7 @@ export class SilenceTimer {
   }
 
   #check(): void {
-    if (this.#bytesRead() !== this.#seenBytes) this.recordActivity();
+    if (this.#peer.bytesRead() !== this.#seenBytes) this.recordActivity();
     const leftMs = this.#silenceMs - this.silentForMs();
     if (leftMs <= 0) this.#onSilence();
     else this.#timer = this.#arm(leftMs);

@@ -119,6 +119,8 @@ interface QueueOptions {
   onRefused: OnRefused;
   /** Absent: no other coordinator forwards connections. */
   forwarding?: ForwardingHeaders;
+  /** Returns true if it has taken the connection over, whose first record has arrived. */
+  divert?: (socket: Socket, arrival: Arrival) => boolean;
 }
 
 /**
@@ -132,8 +134,9 @@ export function queueHandshakes(server: Server, options: QueueOptions): { close:
   server.removeAllListeners('connection');
   const handshakes = new HandshakeQueue(clock, (socket) => listener.call(server, socket), onRefused);
   const peers = new ForwardedPeers();
-  const onFirstRecord = (socket: Socket, { path, address }: Arrival) => {
-    if (path === 'forwarded') peers.add(socket, address);
+  const onFirstRecord = (socket: Socket, arrival: Arrival) => {
+    if (options.divert?.(socket, arrival)) return;
+    if (arrival.path === 'forwarded') peers.add(socket, arrival.address);
     handshakes.add(socket);
   };
   const sockets = new PreHandshakeSockets({ ...options, onFirstRecord });

@@ -1,10 +1,10 @@
 /** The hub's half of proving a node's key during the link's handshake (`shared/link/key-proof.ts`). */
 import { type KeyObject, randomBytes, X509Certificate } from 'node:crypto';
-import type { WebSocket } from 'ws';
 import { verifyChallenge } from '../../../shared/link/key-proof.js';
 import type { Clock } from '../../../shared/process/time/clock.js';
 import type { CertificateAuthority } from '../../pki/certificate-authority.js';
 import type { PeerCertificate } from '../../pki/peer-certificate.js';
+import type { LinkSocket } from '../sessions/link-socket.js';
 
 /** Time limit from the upgrade to the proof. */
 const PROOF_TIMEOUT_MS = 10_000;
@@ -52,7 +52,7 @@ interface AwaitedProof {
  * lost. A wrong proof closes the socket.
  */
 export function awaitProof(
-  socket: WebSocket,
+  socket: LinkSocket,
   { key, ...challenge }: AwaitedProof,
   clock: Clock,
   on: { proven: () => void; refused: () => void },

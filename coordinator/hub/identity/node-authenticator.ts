@@ -3,12 +3,11 @@
  * certificate in a header with a signed challenge.
  */
 import type { KeyObject } from 'node:crypto';
-import type { IncomingMessage } from 'node:http';
+import type { IncomingHttpHeaders } from 'node:http';
 import { CERTIFICATE_HEADER } from '../../../shared/link/key-proof.js';
 import { JOIN_MAC_HEADER } from '../../../shared/link/messages/link-messages.js';
-import type { Clock } from '../../../shared/process/time/clock.js';
 import type { CertificateAuthority } from '../../pki/certificate-authority.js';
-import { type PeerCertificate, peerCertificateOf } from '../../pki/peer-certificate.js';
+import type { PeerCertificate } from '../../pki/peer-certificate.js';
 import { isJoinedAfterBackup } from '../restore/join-signature.js';
 import type { ObjectSigner } from '../restore/object-signer.js';
 import type { PendingRestore } from '../restore/returned-pods.js';
@@ -30,6 +29,12 @@ export interface LinkClaim extends ProvenNode {
   key?: KeyObject | undefined;
 }
 
+/** The headers of an upgrade, and the certificate that the TLS connection proves. */
+interface LinkIdentity {
+  headers: IncomingHttpHeaders;
+  peer: PeerCertificate | undefined;
+}
+
 /** The proof that an agent presents when it connects. */
 interface LinkProof {
   /** From the TLS connection or from the header. */
@@ -44,7 +49,6 @@ export interface NodeAuthenticatorDeps {
   authority: Pick<CertificateAuthority, 'recognise'>;
   /** Absent if nothing was restored, or restores are not possible. */
   restore?: PendingRestore | undefined;
-  clock: Clock;
 }
 
 export class NodeAuthenticator {
@@ -58,20 +62,13 @@ export class NodeAuthenticator {
    * Returns the node that an upgrade claims to be. If the TLS connection does not prove the key, the result contains
    * the key to prove. Throws ApiError 401.
    */
-  async claimOf({ headers, socket }: IncomingMessage): Promise<LinkClaim> {
-    const { authority, clock } = this.#deps;
+  async claimOf({ headers, peer }: LinkIdentity): Promise<LinkClaim> {
+    const { authority } = this.#deps;
     const { [JOIN_MAC_HEADER]: macHeader } = headers;
     const joinMac = typeof macHeader === 'string' ? macHeader : undefined;
-    const certificate = peerCertificateOf(socket, clock.now());
-    const claimed = certificate ? undefined : claimedCertificate(headers[CERTIFICATE_HEADER], authority);
-    const proof = { certificate: certificate ?? claimed?.peer, joinMac };
+    const claimed = peer ? undefined : claimedCertificate(headers[CERTIFICATE_HEADER], authority);
+    const proof = { certificate: peer ?? claimed?.peer, joinMac };
     return { ...(await this.authenticate(proof)), key: claimed?.key };
-  }
-
-  /** Returns the node in the client certificate of the connection, even if it is refused later. */
-  nameOf({ socket }: IncomingMessage): string | undefined {
-    const peer = peerCertificateOf(socket, this.#deps.clock.now());
-    return peer && nodeOfSubject(peer);
   }
 
   async authenticate({ certificate, joinMac }: LinkProof): Promise<ProvenNode> {

@@ -2,10 +2,6 @@
  * The WebSocket of one agent: encodes and decodes messages, detects a silent agent, and reports the end of the
  * connection exactly once. The session decides which messages are allowed in which phase.
  */
-import { Socket } from 'node:net';
-import type { Duplex } from 'node:stream';
-import { TLSSocket } from 'node:tls';
-import type { WebSocket } from 'ws';
 import { type HeartbeatConfig, STANDARD_HEARTBEAT } from '../../../shared/kube/nodes/heartbeat-config.js';
 import {
   decodeFromAgent,
@@ -18,6 +14,7 @@ import type { FromAgent, FromHub } from '../../../shared/link/messages/link-mess
 import { SilenceTimer } from '../../../shared/link/silence-timer.js';
 import type { Clock, Timer } from '../../../shared/process/time/clock.js';
 import type { InboundQueue } from './inbound-queue.js';
+import type { LinkSocket, LinkTransport } from './link-socket.js';
 
 /** Time limit for delivering the last message before the socket is terminated. */
 export const DRAIN_MS = 2_000;
@@ -29,9 +26,8 @@ const CLOSE_NORMAL = 1000;
 const SILENCE = 'silence';
 
 export interface AgentSocketDeps {
-  socket: WebSocket;
-  /** The TCP or TLS socket under the WebSocket. */
-  transport: Duplex;
+  socket: LinkSocket;
+  transport: LinkTransport;
   /** Queue in which incoming messages wait to be processed. */
   inbox: InboundQueue;
   /** Counts the bytes and messages of the socket. */
@@ -59,7 +55,7 @@ interface AgentSocketEvents {
 export class AgentSocket {
   /** Address of the agent; "" if unknown. */
   readonly remoteAddress: string;
-  readonly #socket: WebSocket;
+  readonly #socket: LinkSocket;
   readonly #events: AgentSocketEvents;
   readonly #clock: Clock;
   readonly #silence: SilenceTimer;
@@ -75,17 +71,9 @@ export class AgentSocket {
     this.#events = events;
     this.#clock = clock;
     this.#meter = meter;
-    const counted = transport instanceof Socket ? transport : undefined;
-    this.remoteAddress = counted?.remoteAddress ?? '';
-    if (counted) {
-      const isResumed = counted instanceof TLSSocket && counted.isSessionReused();
-      meter.connected(isResumed, { up: counted.bytesRead, down: counted.bytesWritten });
-    }
-    this.#silence = new SilenceTimer(
-      clock,
-      () => counted?.bytesRead ?? 0,
-      () => this.terminate(SILENCE),
-    );
+    this.remoteAddress = transport.remoteAddress;
+    if (transport.setUp) meter.connected(transport.setUp.isResumed, transport.setUp);
+    this.#silence = new SilenceTimer(clock, transport, () => this.terminate(SILENCE));
     this.#listen(inbox);
   }
 
@@ -201,6 +189,7 @@ export class AgentSocket {
       if (!(error instanceof ProtocolError)) throw error;
       this.#events.violated(error.message);
     }
+    if (Buffer.isBuffer(data)) this.#socket.handled?.(data.length);
   }
 
   #closed(code: number): void {

@@ -1,23 +1,23 @@
-/** Turns an HTTP upgrade into a WebSocket of a proven node, or into a refusal with its reason. */
-import type { KeyObject } from 'node:crypto';
-import type { IncomingMessage } from 'node:http';
-import type { Socket } from 'node:net';
+/** Turns an HTTP upgrade into the session of a proven node, or into a refusal with its reason. */
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { type WebSocket, WebSocketServer } from 'ws';
 import { ApiError } from '../../../shared/kube/objects/api-status.js';
-import { CHALLENGE_HEADER } from '../../../shared/link/key-proof.js';
 import { chooseSubprotocol } from '../../../shared/link/link-features.js';
-import { MAX_FRAME_BYTES, SUBPROTOCOL } from '../../../shared/link/messages/link-messages.js';
+import { SUBPROTOCOL } from '../../../shared/link/messages/link-messages.js';
 import type { Logger } from '../../../shared/process/output/logger.js';
 import type { Clock } from '../../../shared/process/time/clock.js';
+import { type PeerCertificate, peerCertificateOf } from '../../pki/peer-certificate.js';
 import { awaitProof, newNonce } from '../identity/link-proof.js';
 import type { LinkClaim, NodeAuthenticator, ProvenNode } from '../identity/node-authenticator.js';
+import { nodeOfSubject } from '../identity/node-subject.js';
+import { type LinkSocket, type LinkTransport, transportOf } from './link-socket.js';
+import { LinkWebSockets } from './link-websockets.js';
 
 interface LinkUpgraderOptions {
-  authenticator: Pick<NodeAuthenticator, 'claimOf' | 'nameOf'>;
+  authenticator: Pick<NodeAuthenticator, 'claimOf'>;
   clusterUID: string;
   clock: Clock;
-  accept: (proven: ProvenNode, socket: WebSocket, transport: Duplex, onRefused: OnRefused) => void;
+  accept: (proven: ProvenNode, socket: LinkSocket, transport: LinkTransport, onRefused: OnRefused) => void;
   log: Logger;
 }
 
@@ -29,27 +29,26 @@ export type OnRefused = (refusal: {
   reason: string;
 }) => void;
 
+/** What an upgrade shows of the agent. */
+export interface LinkRequest {
+  readonly headers: IncomingHttpHeaders;
+  /** From the TLS connection. */
+  readonly peer: PeerCertificate | undefined;
+  readonly remoteAddress: string;
+}
+
+/** `nonce`: the challenge that the agent has to sign, because the TLS connection does not prove its key. */
+type UpgradeVerdict =
+  | { readonly claim: LinkClaim; readonly nonce: string | undefined }
+  | { readonly refused: ApiError };
+
 export class LinkUpgrader {
   readonly #options: LinkUpgraderOptions;
-  readonly #server = new WebSocketServer({
-    noServer: true,
-    // The sessions already track the open sockets.
-    clientTracking: false,
-    perMessageDeflate: false,
-    maxPayload: MAX_FRAME_BYTES,
-    skipUTF8Validation: true,
-    handleProtocols: () => SUBPROTOCOL,
-  });
-  /** Challenges to send in the response headers. */
-  readonly #nonces = new WeakMap<IncomingMessage, string>();
+  readonly #webSockets = new LinkWebSockets();
   #isClosed = false;
 
   constructor(options: LinkUpgraderOptions) {
     this.#options = options;
-    this.#server.on('headers', (headers, request) => {
-      const nonce = this.#nonces.get(request);
-      if (nonce !== undefined) headers.push(`${CHALLENGE_HEADER}: ${nonce}`);
-    });
   }
 
   close(): void {
@@ -60,41 +59,55 @@ export class LinkUpgrader {
   async upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, onRefused: OnRefused): Promise<void> {
     const destroy = () => socket.destroy();
     socket.on('error', destroy);
+    const { remoteAddress = '' } = request.socket;
+    const peer = peerCertificateOf(socket, this.#options.clock.now());
+    const verdict = await this.judge({ headers: request.headers, peer, remoteAddress }, onRefused);
+    if ('refused' in verdict) {
+      socket.end(refusalResponse(verdict.refused), () => socket.destroy());
+      return;
+    }
+    socket.off('error', destroy);
+    this.#webSockets.open({ request, socket, head }, verdict.nonce, (webSocket) =>
+      this.opened(verdict, webSocket, transportOf(socket), onRefused),
+    );
+  }
+
+  /** Decides about an upgrade. Logs a refusal. */
+  async judge(request: LinkRequest, onRefused: OnRefused): Promise<UpgradeVerdict> {
     try {
       const claim = await this.#admit(request);
-      socket.off('error', destroy);
-      const nonce = claim.key && newNonce();
-      if (nonce !== undefined) this.#nonces.set(request, nonce);
-      this.#server.handleUpgrade(request, socket, head, (webSocket) => {
-        if (claim.key && nonce !== undefined)
-          this.#challenge(webSocket, socket, { ...claim, key: claim.key, nonce }, onRefused);
-        else this.#options.accept(claim, webSocket, socket, onRefused);
-      });
+      return { claim, nonce: claim.key && newNonce() };
     } catch (error) {
-      const { log, authenticator } = this.#options;
-      const { remoteAddress = '' } = request.socket;
-      if (!(error instanceof ApiError)) log.error({ err: error }, 'upgrade failed');
-      else {
-        log.warn({ remoteAddress, reason: error.reason, message: error.message }, 'link refused');
-        const node = authenticator.nameOf(request);
-        onRefused({ remoteAddress, ...(node ? { node } : {}), code: error.code, reason: error.reason });
+      const { log } = this.#options;
+      const { remoteAddress, peer } = request;
+      if (!(error instanceof ApiError)) {
+        log.error({ err: error }, 'upgrade failed');
+        return { refused: new ApiError('InternalError', 'try again later') };
       }
-      refuse(socket, error instanceof ApiError ? error : new ApiError('InternalError', 'try again later'));
+      log.warn({ remoteAddress, reason: error.reason, message: error.message }, 'link refused');
+      const node = peer && nodeOfSubject(peer);
+      onRefused({ remoteAddress, ...(node ? { node } : {}), code: error.code, reason: error.reason });
+      return { refused: error };
     }
   }
 
-  #challenge(
-    webSocket: WebSocket,
-    socket: Duplex,
-    claim: ProvenNode & { key: KeyObject; nonce: string },
+  /** The upgrade of an admitted request is complete. */
+  opened(
+    { claim, nonce }: Exclude<UpgradeVerdict, { refused: ApiError }>,
+    webSocket: LinkSocket,
+    transport: LinkTransport,
     onRefused: OnRefused,
   ): void {
-    const { node, hash, key, nonce } = claim;
     const { clusterUID, clock, accept, log } = this.#options;
-    const { remoteAddress = '' } = socket as Partial<Socket>;
+    const { node, hash, key } = claim;
+    if (!key || nonce === undefined) {
+      accept(claim, webSocket, transport, onRefused);
+      return;
+    }
+    const { remoteAddress } = transport;
     const reason = 'the proof of its key is invalid';
     awaitProof(webSocket, { key, clusterUID, node, nonce }, clock, {
-      proven: () => accept({ node, hash, bearer: newNonce() }, webSocket, socket, onRefused),
+      proven: () => accept({ node, hash, bearer: newNonce() }, webSocket, transport, onRefused),
       refused: () => {
         log.warn({ node, reason }, 'link refused');
         // Without the claimed name, because the claim is not proven.
@@ -103,7 +116,7 @@ export class LinkUpgrader {
     });
   }
 
-  async #admit(request: IncomingMessage): Promise<LinkClaim> {
+  async #admit(request: LinkRequest): Promise<LinkClaim> {
     if (!chooseSubprotocol(request.headers['sec-websocket-protocol'])) {
       throw new ApiError('BadRequest', `the subprotocol ${SUBPROTOCOL} is not offered`);
     }
@@ -113,7 +126,8 @@ export class LinkUpgrader {
   }
 }
 
-function refuse(socket: Duplex, error: ApiError): void {
+/** Returns the HTTP response to a refused upgrade. */
+export function refusalResponse(error: ApiError): string {
   const body = JSON.stringify(error.toStatus());
   const head = [
     `HTTP/1.1 ${error.code} ${error.reason}`,
@@ -121,5 +135,5 @@ function refuse(socket: Duplex, error: ApiError): void {
     'Content-Type: application/json',
     `Content-Length: ${Buffer.byteLength(body)}`,
   ];
-  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`, () => socket.destroy());
+  return `${head.join('\r\n')}\r\n\r\n${body}`;
 }

@@ -1,5 +1,5 @@
 /** A hub on a real port over a control plane, and agents that consist of a real link only. */
-import { createServer, type Server } from 'node:http';
+import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
 import { Link } from '../../../agent/link/link.js';
@@ -50,6 +50,10 @@ export interface HubFixture {
   liveness: NodeLiveness;
   restoreState: RestoreState;
   port: number;
+  /** `ws://127.0.0.1:PORT`, or with TLS `wss://127.0.0.1:PORT`. */
+  origin: string;
+  /** PEM of the server's authority. Absent without TLS. */
+  ca?: string;
   /** Returns the key of a node, registered as by a join. */
   hostKey(node: string): Promise<HostKey>;
   /** Connects an agent of this node. */
@@ -209,19 +213,26 @@ export function objectMacOf(store: Pick<Store, 'epoch' | 'pastEpochs'>): ObjectS
   return new ObjectSigner(Buffer.alloc(32, 's'), { epoch: store.epoch(), pastEpochs: store.pastEpochs() });
 }
 
-async function listen(hub: Hub): Promise<Server> {
+/** A port at which agents reach a hub. */
+export interface HubPort extends Pick<HubFixture, 'port' | 'origin' | 'ca'> {
+  close(): Promise<void> | void;
+}
+
+async function serveOverHttp(hub: Hub): Promise<HubPort> {
   const server = createServer();
   server.on('upgrade', (request, socket, head) => hub.handleUpgrade(request, socket, head));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return server;
+  const { port } = server.address() as AddressInfo;
+  return { port, origin: `ws://127.0.0.1:${port}`, close: () => void server.close() };
 }
 
-/** Registers a test with a new hub. Everything is stopped after it. */
+/** Registers a test with a new hub. Everything is stopped after it. `serve` opens its port. */
 export function withHub(
   rule: string,
   check: (fixture: HubFixture) => Promise<void>,
   restored?: RestoredFixture,
   log: Logger = silentLogger,
+  serve: (hub: Hub) => Promise<HubPort> = serveOverHttp,
 ): void {
   test(rule, async () => {
     const plane = await startControlPlane(restored?.pastEpochs);
@@ -248,12 +259,11 @@ export function withHub(
       clock,
       log,
     });
-    const server = await listen(hub);
+    const { close, ...address } = await serve(hub);
     const agents: TestAgent[] = [];
-    const { port } = server.address() as AddressInfo;
     const keys = new FixtureHostKeys(authority, registry);
     const fixture = benchFor(
-      { controlPlane: plane, hub, liveness: presence, restoreState: restore, port },
+      { controlPlane: plane, hub, liveness: presence, restoreState: restore, ...address },
       keys,
       agents,
     );
@@ -262,18 +272,18 @@ export function withHub(
     } finally {
       for (const { link } of agents) link.stop();
       await hub.stop();
-      server.close();
+      await close();
       await plane.stop();
     }
   });
 }
 
 function benchFor(
-  parts: Pick<HubFixture, 'controlPlane' | 'hub' | 'liveness' | 'restoreState' | 'port'>,
+  parts: Pick<HubFixture, 'controlPlane' | 'hub' | 'liveness' | 'restoreState' | 'port' | 'origin' | 'ca'>,
   keys: FixtureHostKeys,
   agents: TestAgent[],
 ): HubFixture {
-  const { controlPlane: plane, port } = parts;
+  const { controlPlane: plane, origin, ca } = parts;
   const { registry } = plane;
   return {
     ...parts,
@@ -285,7 +295,8 @@ function benchFor(
       agents.push(agent);
       agent.link = new Link({
         target: {
-          url: `ws://127.0.0.1:${options.port ?? port}${LINK_PATH}`,
+          url: `${options.port ? `ws://127.0.0.1:${options.port}` : origin}${LINK_PATH}`,
+          ca,
           ...(await keys.of(node)),
           clusterUID: plane.store.clusterUID(),
           node,

@@ -45,9 +45,15 @@ export function helloOf(node: string, more: Partial<Hello> = {}): Hello {
 }
 
 /** Connects without a hello. `autoPong: false` leaves pings unanswered, like a half-open connection. */
-export async function rawAgent(fixture: HubFixture, node: string, autoPong = true): Promise<RawAgent> {
+export async function rawAgent(
+  fixture: HubFixture,
+  node: string,
+  autoPong = true,
+  protocols: readonly string[] = [],
+): Promise<RawAgent> {
   const host = await fixture.hostKey(node);
-  const socket = new WebSocket(`ws://127.0.0.1:${fixture.port}${LINK_PATH}`, SUBPROTOCOL, {
+  const socket = new WebSocket(`${fixture.origin}${LINK_PATH}`, SUBPROTOCOL, {
+    ...(fixture.ca ? { ca: fixture.ca, ALPNProtocols: protocols } : {}),
     headers: certificateHeader(host),
     autoPong,
   });

@@ -2,6 +2,7 @@
 import { Duplex } from 'node:stream';
 import type { WebSocket } from 'ws';
 import { type CoordinatorCore, createCoordinatorCore } from '../../../coordinator/coordinator-core.js';
+import { transportOf } from '../../../coordinator/hub/sessions/link-socket.js';
 import { openEventStore } from '../../../coordinator/registry/events/event-store.js';
 import type { Registry } from '../../../coordinator/registry/registry.js';
 import type { Store } from '../../../coordinator/store/store.js';
@@ -238,7 +239,7 @@ export async function startSimulatedCore(
 
 /** Gives an agent's connection to the hub. */
 export function acceptAgent(core: CoordinatorCore, node: string, socket: SimulatedSocket): void {
-  core.hub.accept({ node, hash: '' }, socket as unknown as WebSocket, NO_TRANSPORT);
+  core.hub.accept({ node, hash: '' }, socket as unknown as WebSocket, transportOf(NO_TRANSPORT));
 }
 
 /** Performs a request in a coordinator's process, at the pace of its machine. */

@@ -1,0 +1,32 @@
+/** How many threads terminate the links of agents. */
+
+const AUTO = 'auto';
+const FEWEST_CORES = 4;
+const MOST_AUTOMATIC = 4;
+const MOST = 64;
+
+/** Returns undefined for `auto`. Throws an Error that describes the expected value. */
+export function readLinkThreads(text: string): number | undefined {
+  if (text === AUTO) return undefined;
+  const count = Number(text);
+  if (!/^\d+$/.test(text) || count > MOST)
+    throw new Error(`must be ${AUTO}, or a whole number from 0 to ${MOST}`);
+  return count;
+}
+
+/**
+ * Returns the number of threads for a value of the setting. Node.js before 22.12 cannot share a port between threads, so
+ * it has at most one, and by default none.
+ */
+export function linkThreadCount(setting: string, cores: number, nodeVersion: string): number {
+  const chosen = readLinkThreads(setting);
+  if (!canShareAPort(nodeVersion)) return Math.min(chosen ?? 0, 1);
+  return chosen ?? (cores < FEWEST_CORES ? 0 : Math.min(MOST_AUTOMATIC, Math.floor(cores / 2)));
+}
+
+/** True if `net.Server.listen` has `reusePort`: 22.12, 23.1 and later. */
+function canShareAPort(nodeVersion: string): boolean {
+  const [major = 0, minor = 0] = nodeVersion.split('.').map(Number);
+  if (major === 22) return minor >= 12;
+  return major === 23 ? minor >= 1 : major > 23;
+}

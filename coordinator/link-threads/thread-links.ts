@@ -1,0 +1,201 @@
+/** The links that end in this thread: passes their frames and events on to the main thread, which decides. */
+import type { IncomingMessage } from 'node:http';
+import type { TLSSocket } from 'node:tls';
+import type { WebSocket } from 'ws';
+import { CERTIFICATE_HEADER } from '../../shared/link/key-proof.js';
+import { JOIN_MAC_HEADER } from '../../shared/link/messages/link-messages.js';
+import type { Clock } from '../../shared/process/time/clock.js';
+import { setUpOf } from '../hub/sessions/link-socket.js';
+import { LinkWebSockets, type Upgrade } from '../hub/sessions/link-websockets.js';
+import { peerCertificateOf } from '../pki/peer-certificate.js';
+import { type LinkCounters, MAX_LINKS_PER_THREAD } from './link-counters.js';
+import {
+  CLOSE_ABNORMAL,
+  FROM_THREAD,
+  type LinkMessage,
+  type MessageBatch,
+  TO_THREAD,
+} from './message-batch.js';
+import type { UpgradeNotice } from './thread-protocol.js';
+
+/** Heartbeats are passed on together. The main thread reads from the counters when an agent was last heard. */
+const BEATS_MS = 1_000;
+/**
+ * Bytes of one agent's frames that may wait for the main thread. Above it the connection is not read, so an agent that
+ * floods the coordinator fills its own connection and not the coordinator's memory.
+ */
+const MAX_WAITING_BYTES = 2 ** 20;
+const RESUME_MS = 10;
+const HEADERS = ['sec-websocket-protocol', CERTIFICATE_HEADER, JOIN_MAC_HEADER] as const;
+
+type TlsUpgrade = Upgrade & { readonly socket: TLSSocket };
+
+type ThreadLink = { readonly slot: number } & (
+  | { readonly phase: 'upgrading'; readonly upgrade: TlsUpgrade; readonly destroy: () => void }
+  | { readonly phase: 'open'; readonly webSocket: WebSocket; passedBytes: number }
+);
+
+export class ThreadLinks {
+  readonly #clock: Clock;
+  readonly #counters: LinkCounters;
+  readonly #outbox: MessageBatch;
+  readonly #webSockets = new LinkWebSockets();
+  readonly #links = new Map<number, ThreadLink>();
+  readonly #freeSlots: number[] = [];
+  #lastLink = 0;
+  #usedSlots = 0;
+  #beats: { link: number; payload: Buffer }[] = [];
+
+  constructor(clock: Clock, counters: LinkCounters, outbox: MessageBatch) {
+    this.#clock = clock;
+    this.#counters = counters;
+    this.#outbox = outbox;
+  }
+
+  /** Asks the main thread about an upgrade. */
+  upgrade(request: IncomingMessage, socket: TLSSocket, head: Buffer): void {
+    const slot = this.#freeSlots.pop() ?? this.#usedSlots++;
+    if (slot >= MAX_LINKS_PER_THREAD) {
+      this.#usedSlots -= 1;
+      socket.destroy();
+      return;
+    }
+    this.#lastLink += 1;
+    const link = this.#lastLink;
+    this.#counters.begin(slot);
+    const destroy = () => socket.destroy();
+    this.#links.set(link, { phase: 'upgrading', slot, upgrade: { request, socket, head }, destroy });
+    socket.on('error', destroy);
+    socket.once('close', () => this.#connectionClosed(link));
+    const notice: UpgradeNotice = {
+      headers: Object.fromEntries(HEADERS.map((name) => [name, request.headers[name]])),
+      peer: peerCertificateOf(socket, this.#clock.now()),
+      remoteAddress: socket.remoteAddress ?? '',
+      slot,
+    };
+    this.#outbox.add(FROM_THREAD.upgrade, link, json(notice));
+  }
+
+  /** Carries out an order of the main thread. The link may have ended meanwhile. */
+  received({ type, link, body }: LinkMessage): void {
+    const found = this.#links.get(link);
+    if (found?.phase === 'open') this.#carryOut(type, link, found, body);
+    if (found?.phase !== 'upgrading') return;
+    if (type === TO_THREAD.admit) {
+      this.#open(link, found, body.toString() || undefined);
+      return;
+    }
+    const { socket } = found.upgrade;
+    socket.end(body, () => socket.destroy());
+  }
+
+  #carryOut(
+    type: number,
+    link: number,
+    { webSocket, slot }: ThreadLink & { phase: 'open' },
+    body: Buffer,
+  ): void {
+    switch (type) {
+      case TO_THREAD.frame:
+        webSocket.send(body, () => this.#counters.addAccepted(slot, body.length));
+        return;
+      case TO_THREAD.acknowledgedFrame:
+        webSocket.send(body, () => {
+          this.#counters.addAccepted(slot, body.length);
+          this.#outbox.add(FROM_THREAD.sent, link);
+        });
+        return;
+      case TO_THREAD.ping:
+        webSocket.ping();
+        return;
+      case TO_THREAD.close:
+        webSocket.close(body.readUInt16BE(), body.subarray(2));
+        return;
+      case TO_THREAD.terminate:
+        webSocket.terminate();
+        return;
+    }
+  }
+
+  #open(link: number, { slot, upgrade, destroy }: ThreadLink & { phase: 'upgrading' }, nonce?: string): void {
+    const { socket } = upgrade;
+    socket.off('error', destroy);
+    this.#webSockets.open(upgrade, nonce, (webSocket) => {
+      const open = { phase: 'open' as const, slot, webSocket, passedBytes: 0 };
+      this.#links.set(link, open);
+      this.#outbox.add(FROM_THREAD.opened, link, json(setUpOf(socket)));
+      socket.on('data', () => this.#counters.recordActivity(slot));
+      this.#listen(link, open);
+    });
+  }
+
+  #listen(link: number, open: ThreadLink & { phase: 'open' }): void {
+    const outbox = this.#outbox;
+    const { webSocket } = open;
+    webSocket.on('message', (data, isBinary) => {
+      // Other forms of `data` need another `binaryType`.
+      if (!Buffer.isBuffer(data)) return;
+      outbox.add(isBinary ? FROM_THREAD.frame : FROM_THREAD.text, link, data);
+      open.passedBytes += data.length;
+      if (!webSocket.isPaused && this.#isBehind(open)) this.#pause(open);
+    });
+    webSocket.on('ping', (payload) => this.#addBeat(link, payload));
+    webSocket.on('pong', () => outbox.add(FROM_THREAD.pong, link));
+    webSocket.on('error', ({ message, code }: NodeJS.ErrnoException) =>
+      outbox.add(FROM_THREAD.error, link, json({ message, code })),
+    );
+    webSocket.once('close', (code) => this.#end(link, code));
+  }
+
+  #isBehind({ passedBytes, slot }: ThreadLink & { phase: 'open' }): boolean {
+    return passedBytes - this.#counters.handled(slot) > MAX_WAITING_BYTES;
+  }
+
+  /** Reads no more from the connection until the main thread has handled its frames. */
+  #pause(open: ThreadLink & { phase: 'open' }): void {
+    const { webSocket } = open;
+    webSocket.pause();
+    const resume = () => {
+      const isOpen = webSocket.readyState !== webSocket.CLOSED;
+      if (isOpen && this.#isBehind(open)) this.#clock.after(RESUME_MS, resume);
+      else webSocket.resume();
+    };
+    this.#clock.after(RESUME_MS, resume);
+  }
+
+  #addBeat(link: number, payload: Buffer): void {
+    if (this.#beats.length === 0) this.#clock.after(BEATS_MS, () => this.#passBeats());
+    this.#beats.push({ link, payload });
+  }
+
+  #passBeats(): void {
+    const beats = this.#beats;
+    this.#beats = [];
+    for (const { link, payload } of beats)
+      if (this.#links.has(link)) this.#outbox.add(FROM_THREAD.beat, link, payload);
+  }
+
+  /** A WebSocket reports its end itself. */
+  #connectionClosed(link: number): void {
+    if (this.#links.get(link)?.phase === 'upgrading') this.#end(link, CLOSE_ABNORMAL);
+  }
+
+  /** Reports the end of a link as its last message. */
+  #end(link: number, code: number): void {
+    const body = Buffer.alloc(2);
+    body.writeUInt16BE(code);
+    this.#outbox.add(FROM_THREAD.closed, link, body);
+    this.#release(link);
+  }
+
+  #release(link: number): void {
+    const open = this.#links.get(link);
+    if (!open) return;
+    this.#links.delete(link);
+    this.#freeSlots.push(open.slot);
+  }
+}
+
+function json(value: object): Buffer {
+  return Buffer.from(JSON.stringify(value));
+}
