@@ -116,7 +116,7 @@ withHub('a host that reconnects with its stored status causes no write of it', a
   const agent = await rawAgent(fixture, 'n1');
   agent.send(helloOf('n1', { status: { conditions: [ready] }, hostTimeMs: clock.now() }));
   await agent.waitFor('welcome');
-  const report = { kind: 'status', hostTimeMs: clock.now(), } as const;
+  const report = { kind: 'status', hostTimeMs: clock.now() } as const;
   agent.send({ ...report, id: 1, pods: [], removed: [], node: { conditions: [ready] } });
   await agent.waitFor('statusAck');
   assert.equal(heartbeat(), before);
