@@ -119,7 +119,7 @@ export class NodeStatusWriter {
     const { informers, log, recordEvent } = this.#deps;
     const stored = informers.nodes.get({ name: node });
     // Most hosts reconnect with the stored status, which was checked before.
-    const isStored = stored && this.#isUnchanged(stored, report);
+    const isStored = stored && this.#isUnchanged(node, stored, report);
     const { status, problems } = isStored
       ? { status: report, problems: [] }
       : checkedNodeStatus(report, stored?.status);
@@ -190,7 +190,7 @@ export class NodeStatusWriter {
     const { registry, informers } = this.#deps;
     const known = informers.nodes.get({ name: node });
     // Only the hub writes Node.status, and the queue has waited for the last write.
-    if (known && this.#isUnchanged(known, reported))
+    if (known && this.#isUnchanged(node, known, reported))
       return { revision: 0, node: known, before: known.status };
     let before: NodeStatus | undefined;
     try {
@@ -208,8 +208,8 @@ export class NodeStatusWriter {
   }
 
   /** True if a write would change nothing but heartbeat times. */
-  #isUnchanged({ metadata: { name }, status }: Node, reported: NodeStatus | undefined): boolean {
-    const next = this.#statusOf(name, status, reported);
+  #isUnchanged(node: string, { status }: Node, reported: NodeStatus | undefined): boolean {
+    const next = this.#statusOf(node, status, reported);
     return sameJson(status, withStoredHeartbeats(next, status));
   }
 
