@@ -1,5 +1,5 @@
 /** The fleet's certificate authority: signs client certificates and provides the trust bundle. */
-import { X509Certificate } from 'node:crypto';
+import { type KeyObject, X509Certificate } from 'node:crypto';
 import type { Clock } from '../../shared/process/time/clock.js';
 import {
   type IssuedCertificate,
@@ -24,6 +24,8 @@ export class CertificateAuthority {
   readonly #pki: () => SigningPki;
   readonly #clock: Clock;
   readonly #renew: () => Promise<void>;
+  /** The public keys of `authorities`. Parsed once, because every link verifies a certificate. */
+  #clientKeys: { pem: string; keys: readonly KeyObject[] } = { pem: '', keys: [] };
 
   /** `pki` returns the present state. `renew` reissues certificates that are not valid at the present time. */
   constructor(pki: () => SigningPki, clock: Clock, renew: () => Promise<void>) {
@@ -55,8 +57,7 @@ export class CertificateAuthority {
   /** Returns the subject of a valid client certificate of this authority, otherwise undefined. */
   recognise(certificate: X509Certificate): PeerCertificate | undefined {
     const isClient = !certificate.ca && certificate.keyUsage?.includes(CLIENT_AUTH);
-    const isOurs = () =>
-      certificatesIn(this.#pki().authorities).some((each) => certificate.verify(each.publicKey));
+    const isOurs = () => this.#authorityKeys().some((key) => certificate.verify(key));
     const isGood = isClient && isInTime(certificate, this.#clock.now()) && isOurs();
     return isGood ? subjectOf(certificate) : undefined;
   }
@@ -90,5 +91,12 @@ export class CertificateAuthority {
     const formerMs = Math.min(formerEndMs - now, LIFETIME_MS + days(MAX_CLOCK_ERROR_DAYS));
     const lifetimeMs = Math.max(Math.min(wishedMs, LIFETIME_MS), formerMs);
     return signClientCertificate(this.#pki().ca, requestPem, { now, lifetimeMs });
+  }
+
+  #authorityKeys(): readonly KeyObject[] {
+    const pem = this.#pki().authorities;
+    if (pem !== this.#clientKeys.pem)
+      this.#clientKeys = { pem, keys: certificatesIn(pem).map(({ publicKey }) => publicKey) };
+    return this.#clientKeys.keys;
   }
 }

@@ -94,6 +94,19 @@ function nodeCondition(stored: readonly Condition[], reported: Condition, now: T
   return { ...condition, lastHeartbeatTime: isSame && isFresh ? lastHeartbeat : now };
 }
 
+/**
+ * Returns the status with the stored heartbeat times of its conditions. New heartbeat times alone are not worth a write:
+ * each host would cause one when it reconnects.
+ */
+export function withStoredHeartbeats(status: NodeStatus, stored: NodeStatus | undefined): NodeStatus {
+  if (!status.conditions) return status;
+  const conditions = status.conditions.map((condition) => {
+    const lastHeartbeatTime = findCondition(stored?.conditions, condition.type)?.lastHeartbeatTime;
+    return lastHeartbeatTime ? { ...condition, lastHeartbeatTime } : condition;
+  });
+  return { ...status, conditions };
+}
+
 /** Conditions that become unknown when the agent is silent. */
 const REPORTED_CONDITIONS = ['Ready', 'MemoryPressure', 'DiskPressure', 'PIDPressure'];
 

@@ -20,6 +20,7 @@ import {
   unreachableNodeConditions,
   withClock,
   withConnected,
+  withStoredHeartbeats,
 } from '../../decisions/nodes/status-merge.js';
 import { type Informers, PODS_BY_NODE } from '../../informers/informer.js';
 import { nodeKind, podKind } from '../../kinds/index.js';
@@ -117,7 +118,11 @@ export class NodeStatusWriter {
   #checked(node: string, report: NodeStatus): NodeStatus {
     const { informers, log, recordEvent } = this.#deps;
     const stored = informers.nodes.get({ name: node });
-    const { status, problems } = checkedNodeStatus(report, stored?.status);
+    // Most hosts reconnect with the stored status, which was checked before.
+    const isStored = stored && this.#isUnchanged(node, stored, report);
+    const { status, problems } = isStored
+      ? { status: report, problems: [] }
+      : checkedNodeStatus(report, stored?.status);
     const text = truncateText(problems.join('; '), MAX_EVENT_MESSAGE);
     if (text === (this.#invalid.get(node) ?? '')) return status;
     if (text === '') this.#invalid.delete(node);
@@ -185,9 +190,8 @@ export class NodeStatusWriter {
     const { registry, informers } = this.#deps;
     const known = informers.nodes.get({ name: node });
     // Only the hub writes Node.status, and the queue has waited for the last write.
-    if (known && sameJson(known.status, this.#statusOf(node, known.status, reported))) {
+    if (known && this.#isUnchanged(node, known, reported))
       return { revision: 0, node: known, before: known.status };
-    }
     let before: NodeStatus | undefined;
     try {
       const statusOf = ({ status }: Node) => {
@@ -201,6 +205,12 @@ export class NodeStatusWriter {
       this.#deps.onMissing(node);
       return undefined;
     }
+  }
+
+  /** True if a write would change nothing but heartbeat times. */
+  #isUnchanged(node: string, { status }: Node, reported: NodeStatus | undefined): boolean {
+    const next = this.#statusOf(node, status, reported);
+    return sameJson(status, withStoredHeartbeats(next, status));
   }
 
   #statusOf(node: string, stored: NodeStatus | undefined, reported: NodeStatus | undefined): NodeStatus {

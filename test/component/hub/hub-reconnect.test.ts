@@ -1,9 +1,12 @@
 /** Connectivity of nodes after a coordinator's start. The coordinator's own absence must not count against a node. */
 import assert from 'node:assert/strict';
 import { nodeKind, secretKind } from '../../../coordinator/kinds/index.js';
+import { findCondition } from '../../../shared/kube/objects/conditions.js';
+import { toTimestamp } from '../../../shared/kube/objects/meta.js';
 import { until } from '../../harness/basics/wait-until.js';
 import { conditionOf, untilConnected } from '../../harness/hub/hub-conditions.js';
 import { GRACE_MS, RETURN_MS, withHub } from '../../harness/hub/hub-fixture.js';
+import { helloOf, rawAgent } from '../../harness/hub/raw-agent.js';
 import { nodeObject } from '../../harness/objects/object-builders.js';
 
 withHub('after a start nodes that have not reconnected get a grace period', async (fixture) => {
@@ -95,4 +98,29 @@ withHub('a node that is revoked before it was resynced is not awaited', async (f
   assert.equal(conditionOf(fixture, 'old', 'Ready'), 'True undefined');
   await fixture.controlPlane.advance(1);
   assert.equal(conditionOf(fixture, 'old', 'Ready'), 'Unknown NodeStatusUnknown');
+});
+
+withHub('a host that reconnects with its stored status causes no write of it', async (fixture) => {
+  const { registry, informers, clock } = fixture.controlPlane;
+  const before = toTimestamp(clock.now() - 3_600_000);
+  const times = { lastTransitionTime: before, lastHeartbeatTime: before };
+  const ready = { type: 'Ready', status: 'True' } as const;
+  const connected = { type: 'Connected', status: 'True' } as const;
+  const conditions = [ready, connected].map((each) => ({ ...each, ...times }));
+  await registry.create(nodeKind, undefined, { ...nodeObject('n1'), status: { conditions } });
+  await fixture.controlPlane.settle();
+  const heartbeat = () => {
+    const { status } = informers.nodes.get({ name: 'n1' }) ?? {};
+    return findCondition(status?.conditions, 'Ready')?.lastHeartbeatTime;
+  };
+  const agent = await rawAgent(fixture, 'n1');
+  agent.send(helloOf('n1', { status: { conditions: [ready] }, hostTimeMs: clock.now() }));
+  await agent.waitFor('welcome');
+  const report = { kind: 'status', hostTimeMs: clock.now() } as const;
+  agent.send({ ...report, id: 1, pods: [], removed: [], node: { conditions: [ready] } });
+  await agent.waitFor('statusAck');
+  assert.equal(heartbeat(), before);
+  const full = { type: 'DiskPressure', status: 'True' } as const;
+  agent.send({ ...report, id: 2, pods: [], removed: [], node: { conditions: [ready, full] } });
+  await until(() => heartbeat() === toTimestamp(clock.now()));
 });

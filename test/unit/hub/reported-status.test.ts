@@ -5,6 +5,7 @@ import {
   mergeNodeStatus,
   mergePodStatus,
   unreachableNodeConditions,
+  withStoredHeartbeats,
 } from '../../../coordinator/decisions/nodes/status-merge.js';
 import { hostOffsetMs, inHubTime } from '../../../coordinator/hub/reports/host-time.js';
 import type { PodPhase } from '../../../shared/kube/pods/pod-types.js';
@@ -86,6 +87,17 @@ for (const [heard, stays] of [
     assert.equal(merged?.lastHeartbeatTime, stays ? heard : NOW);
   });
 }
+
+test('new heartbeat times alone do not change a status', () => {
+  const ready = { type: 'Ready', status: 'True', lastTransitionTime: LONG_BEFORE } as const;
+  const stored = { conditions: [{ ...ready, lastHeartbeatTime: LONG_BEFORE }] };
+  const merged = mergeNodeStatus(stored, { conditions: [ready] }, NOW);
+  assert.notDeepEqual(merged, stored);
+  assert.deepEqual(withStoredHeartbeats(merged, stored), stored);
+  const full = { type: 'DiskPressure', status: 'True', lastHeartbeatTime: NOW } as const;
+  const { conditions } = withStoredHeartbeats({ conditions: [...(merged.conditions ?? []), full] }, stored);
+  assert.deepEqual(conditions, [...stored.conditions, full]);
+});
 
 test('an agent cannot set Connected, nor fields that it does not report', () => {
   const connected = { type: 'Connected', status: 'True' } as const;
