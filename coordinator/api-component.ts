@@ -96,7 +96,7 @@ export class ApiComponent implements Component {
     const agentFiles = new AgentFiles(releasePaths(data), VERSION, deps.log);
     const audit = openAudit(this.#settings, this.#deps.log);
     this.#audit = audit;
-    const linkThreads = this.#openThreads(tls, audit);
+    const linkThreads = await this.#openThreads(tls, audit);
     this.#linkThreads = linkThreads;
     const forwarding = frontDoor?.forwarding ?? linkThreads?.forwarding;
     this.#api = createApiServer({
@@ -126,11 +126,18 @@ export class ApiComponent implements Component {
     writeFileSync(pidPath(data), `${process.pid}\n`);
   }
 
-  /** A leader's port is open already, so it has no link threads. */
-  #openThreads(tls: ServingTls, audit: AuditFile | undefined): LinkThreads | undefined {
-    const { hub, frontDoor, clock, log } = this.#deps;
-    const count = linkThreadCount(this.#settings.linkThreads, availableParallelism(), process.versions.node);
-    if (count === 0 || frontDoor) return undefined;
+  async #openThreads(tls: ServingTls, audit: AuditFile | undefined): Promise<LinkThreads | undefined> {
+    const { hub, informers, frontDoor, clock, log } = this.#deps;
+    const { linkThreads: setting } = this.#settings;
+    await informers.nodes.synced();
+    const [cores, nodeVersion] = [availableParallelism(), process.versions.node];
+    const count = linkThreadCount(setting, { cores, nodeVersion, hosts: informers.nodes.size });
+    if (count === 0) return undefined;
+    if (frontDoor) {
+      // A leader's port is open before it leads, so threads would get only a part of the connections.
+      if (setting !== 'auto') log.warn({ setting }, '--link-threads has no effect with several coordinators');
+      return undefined;
+    }
     const { upgrader } = hub;
     const peers = new RefusedPeers({ clock, log, audit });
     return new LinkThreads({ count, upgrader, peers, tls, limits: DEFAULT_LIMITS, clock, log });

@@ -127,7 +127,7 @@ export const COORDINATOR_SETTINGS = {
     'FILE',
   ),
   linkThreads: checkedTextSetting(
-    'threads that terminate the links of agents, 0 for none; auto: half of the cores, at most 4, and none below 4 cores',
+    'threads that terminate the links of agents, 0 for none; auto: half of the cores, at most 4, and none below 4 cores or with fewer than 1,000 hosts at the start',
     'N',
     'auto',
     readLinkThreads,

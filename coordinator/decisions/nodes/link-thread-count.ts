@@ -2,6 +2,8 @@
 
 const AUTO = 'auto';
 const FEWEST_CORES = 4;
+/** A thread takes 20 to 25 MB. The main thread terminates the links of a smaller fleet without effort. */
+const FEWEST_HOSTS = 1_000;
 const MOST_AUTOMATIC = 4;
 const MOST = 64;
 
@@ -14,14 +16,23 @@ export function readLinkThreads(text: string): number | undefined {
   return count;
 }
 
+interface Machine {
+  readonly cores: number;
+  /** Of Node.js, for example `22.12.0`. */
+  readonly nodeVersion: string;
+  /** Hosts of the fleet at the start of the coordinator. */
+  readonly hosts: number;
+}
+
 /**
  * Returns the number of threads for a value of the setting. Node.js before 22.12 cannot share a port between threads, so
  * it has at most one, and by default none.
  */
-export function linkThreadCount(setting: string, cores: number, nodeVersion: string): number {
+export function linkThreadCount(setting: string, { cores, nodeVersion, hosts }: Machine): number {
   const chosen = readLinkThreads(setting);
   if (!canShareAPort(nodeVersion)) return Math.min(chosen ?? 0, 1);
-  return chosen ?? (cores < FEWEST_CORES ? 0 : Math.min(MOST_AUTOMATIC, Math.floor(cores / 2)));
+  if (chosen !== undefined) return chosen;
+  return cores < FEWEST_CORES || hosts < FEWEST_HOSTS ? 0 : Math.min(MOST_AUTOMATIC, Math.floor(cores / 2));
 }
 
 /** True if `net.Server.listen` has `reusePort`: 22.12, 23.1 and later. */
