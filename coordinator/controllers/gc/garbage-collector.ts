@@ -159,6 +159,22 @@ function watchedKinds({
   return [...(whole as Watched[]), ...Array.from(metadata, ([kind, informer]) => ({ kind, informer }))];
 }
 
+/**
+ * Returns the uids of owners that the object no longer blocks. Such an owner may wait for nothing else (`graph_builder.go`
+ * addUnblockedOwnersToDeleteQueue).
+ */
+function unblockedOwners(previous: KubeObject | undefined, current: KubeObject): string[] {
+  const blocked = blockedOwners(previous);
+  if (blocked.length === 0) return blocked;
+  const still = blockedOwners(current);
+  return blocked.filter((uid) => !still.includes(uid));
+}
+
+function blockedOwners(object: KubeObject | undefined): string[] {
+  const references = object?.metadata.ownerReferences ?? [];
+  return references.filter(({ blockOwnerDeletion }) => blockOwnerDeletion).map(({ uid }) => uid);
+}
+
 export class GarbageCollector {
   readonly #deps: GarbageCollectorDeps;
   readonly #worker: Worker;
@@ -190,6 +206,7 @@ export class GarbageCollector {
   #changed(resource: string, { previous, current }: ObjectChange<KubeObject>): void {
     if (current) {
       if (handlesDependents(current) || this.#isLost(current)) this.#queue(resource, current);
+      for (const uid of unblockedOwners(previous, current)) this.#queueOwner(uid);
       return;
     }
     if (!previous) return;

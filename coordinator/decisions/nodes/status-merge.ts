@@ -28,9 +28,6 @@ const HANDOVER_OUTCOMES: ReadonlySet<string> = new Set([CONFIRMED_CONDITION, REV
 /** Fields that the host does not know. */
 const KEPT_POD_FIELDS = ['qosClass', 'nominatedNodeName', 'observedGeneration'] as const;
 
-/** Age at which an unchanged Node condition gets a new heartbeat (kubelet's nodeStatusReportFrequency). */
-const HEARTBEAT_REFRESH_MS = 5 * 60_000;
-
 function isOver(status: PodStatus | undefined): boolean {
   return status?.phase === 'Succeeded' || status?.phase === 'Failed';
 }
@@ -75,23 +72,16 @@ export function mergeNodeStatus(
 ): NodeStatus {
   const own = (reported.conditions ?? []).filter(({ type }) => type !== CONNECTED && type !== CLOCK_SKEWED);
   const conditions = own.reduce(
-    (merged, condition) => withCondition(merged, nodeCondition(merged, condition, now), now),
+    (merged, condition) => withCondition(merged, nodeCondition(condition, now), now),
     stored?.conditions ?? [],
   );
   return { ...stored, ...reported, conditions };
 }
 
-/** Returns the reported condition with the coordinator's time. Keeps the stored heartbeat if nothing else changed. */
-function nodeCondition(stored: readonly Condition[], reported: Condition, now: Timestamp): Condition {
+/** Returns the reported condition with the coordinator's time. */
+function nodeCondition(reported: Condition, now: Timestamp): Condition {
   const { lastTransitionTime: _, lastProbeTime: __, ...condition } = reported;
-  const present = findCondition(stored, reported.type);
-  const isSame =
-    present?.status === condition.status &&
-    present.reason === condition.reason &&
-    present.message === condition.message;
-  const lastHeartbeat = present?.lastHeartbeatTime;
-  const isFresh = lastHeartbeat && Date.parse(now) - Date.parse(lastHeartbeat) < HEARTBEAT_REFRESH_MS;
-  return { ...condition, lastHeartbeatTime: isSame && isFresh ? lastHeartbeat : now };
+  return { ...condition, lastHeartbeatTime: now };
 }
 
 /**

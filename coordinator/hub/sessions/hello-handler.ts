@@ -59,8 +59,8 @@ interface HelloHandlerDeps {
 }
 
 /**
- * After a start of the coordinator, first connection attempts are spread over time. A returning host uses 1.2 to 2 ms of
- * the main thread. The queue for TLS handshakes delays hosts that are due earlier than the coordinator can serve them.
+ * After a start of the coordinator, first connection attempts are spread over time. A returning host uses about 1.5 ms
+ * of the main thread. The queue for TLS handshakes delays hosts that are due earlier than the coordinator can serve them.
  */
 const SPREAD_MS_A_NODE = 2;
 const RETRY_MS = 5_000;

@@ -97,7 +97,7 @@ const DEPENDENT_KINDS = ALL_KINDS.filter(
     ].includes(kind),
 );
 
-function ownedBy<T extends { metadata: object }>(object: T, owner: KubeObject): T {
+function ownedBy<T extends { metadata: object }>(object: T, owner: KubeObject) {
   const { name, uid = '' } = owner.metadata;
   const reference = { apiVersion: owner.apiVersion, kind: owner.kind, name, uid };
   const ownerReferences = [{ ...reference, controller: true, blockOwnerDeletion: true }];
@@ -137,6 +137,22 @@ describe('garbage collector', () => {
     await plane.registry.confirmStopped(pod.metadata, pod.metadata.uid ?? '');
     await plane.settle();
     assert.deepEqual(sizes(plane), [0, 0, 0]);
+  });
+
+  withCollector('foreground: the owner ends when a dependent no longer names it', async (plane, owner) => {
+    const other = await plane.registry.create(configMapKind, 'default', { metadata: { name: 'other' } });
+    const [first] = ownedBy({ metadata: {} }, owner).metadata.ownerReferences;
+    const [second] = ownedBy({ metadata: {} }, other.object()).metadata.ownerReferences;
+    const ownerReferences = [first, { ...second, controller: false }];
+    await plane.registry.create(configMapKind, 'default', { metadata: { name: 'shared', ownerReferences } });
+    await plane.settle();
+    await deleteOwner(plane, { propagationPolicy: 'Foreground' });
+    assert.deepEqual(sizes(plane), [0, 0, 0]);
+    const { records } = await plane.registry.list(configMapKind, { namespace: 'default' });
+    assert.deepEqual(
+      records.map((left) => left.object().metadata.name),
+      ['other', 'shared'],
+    );
   });
 
   for (const kind of DEPENDENT_KINDS) {

@@ -98,6 +98,8 @@ withHub('a deleted Pod is stopped, confirmed, and then removed', async (fixture)
   assert.ok(await fixture.pod('p'), 'the store waits for the agent');
   agent.link.outbox.putRemoved({ uid, namespace: 'default', name: 'p' });
   await until(async () => (await fixture.pod('p')) === undefined);
+  await fixture.controlPlane.advance(900);
+  assert.equal(agent.changes.length, 2, 'the removal waits for a successor');
   await fixture.controlPlane.advance(1_000);
   await until(() => agent.held.size === 0);
   assert.deepEqual(agent.changes[2]?.unassigned, [uid]);

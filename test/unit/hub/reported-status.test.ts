@@ -76,18 +76,6 @@ test('a Node condition changes by the hub’s clock, and only when its status do
   assert.equal(mergeNodeStatus(stored, report('False'), NOW).conditions?.[0]?.lastTransitionTime, NOW);
 });
 
-for (const [heard, stays] of [
-  [BEFORE, true],
-  [LONG_BEFORE, false],
-] as const) {
-  test(`a heartbeat of ${heard} ${stays ? 'is not renewed yet' : 'is renewed'} at ${NOW}`, () => {
-    const ready = { type: 'Ready', status: 'True', lastTransitionTime: BEFORE } as const;
-    const stored = { conditions: [{ ...ready, lastHeartbeatTime: heard }] };
-    const [merged] = mergeNodeStatus(stored, { conditions: [ready] }, NOW).conditions ?? [];
-    assert.equal(merged?.lastHeartbeatTime, stays ? heard : NOW);
-  });
-}
-
 test('new heartbeat times alone do not change a status', () => {
   const ready = { type: 'Ready', status: 'True', lastTransitionTime: LONG_BEFORE } as const;
   const stored = { conditions: [{ ...ready, lastHeartbeatTime: LONG_BEFORE }] };
