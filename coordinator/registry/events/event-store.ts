@@ -7,6 +7,7 @@ import { type Clock, monotonicClock } from '../../../shared/process/time/clock.j
 import { TimeSlice } from '../../../shared/process/time/time-slice.js';
 import { eventKind } from '../../kinds/index.js';
 import { ChangeLog } from '../../store/log/change-log.js';
+import type { OrderedValues } from '../../store/log/present-values.js';
 import { WatchFanout } from '../../store/log/watch-fanout.js';
 import {
   Expired,
@@ -39,6 +40,9 @@ const REVISIONS_PER_MS = 1_000;
 /** Distance to the last stored revision if the wall clock was set back. More than the unwritten changes of a process. */
 const REVISION_STRIDE = 1_000_000_000;
 
+/** Number of lists whose pages may be read concurrently without being computed again. */
+const MAX_PAGED_REVISIONS = 8;
+
 interface EventStoreOptions {
   /** Has all other keys, and the chunks. */
   main: Store;
@@ -70,6 +74,8 @@ export class EventStore implements Store {
   readonly #log: ChangeLog;
   readonly #fanout: WatchFanout;
   readonly #slice: TimeSlice;
+  /** Events by revision, for further pages of lists until the next expiry. */
+  readonly #pages = new Map<number, OrderedValues>();
   /** Keys of objects that an earlier version stored, until they are deleted. */
   #oldKeys: readonly string[] = [];
   /** Records that arrive before the stored Events are loaded. */
@@ -114,6 +120,7 @@ export class EventStore implements Store {
     await this.#loaded;
     const { clock } = this.#options;
     const due = clock.now() - EVENT_TTL_MS;
+    this.#pages.clear();
     let expired = 0;
     for (const { key } of this.#events.writtenBefore(due)) {
       this.#drop(key);
@@ -143,12 +150,21 @@ export class EventStore implements Store {
     }
     await this.#loaded;
     await this.#events.sort(this.#slice);
-    const present = this.#events.ordered();
     const revision = from?.revision ?? this.#log.end;
     if (revision < this.#log.start) throw new Expired(revision);
-    const values = from ? present.before(this.#log.after(revision).toReversed()) : present;
+    const values = from || limit ? this.#eventsAt(revision) : this.#events.ordered();
     // The items encode their values when they are read.
     return { ...values.list(prefix, from?.afterKey, limit), revision };
+  }
+
+  /** Returns the Events of a page's revision. Later pages share it, because undoing many changes blocks the event loop. */
+  #eventsAt(revision: number): OrderedValues {
+    const known = this.#pages.get(revision);
+    if (known) return known;
+    const values = this.#events.ordered().before(this.#log.after(revision).toReversed());
+    if (this.#pages.size === MAX_PAGED_REVISIONS) this.#pages.clear();
+    this.#pages.set(revision, values);
+    return values;
   }
 
   create(key: string, value: Buffer, condition?: Pick<WriteCondition, 'guard'>): Promise<number> {
@@ -244,7 +260,8 @@ export class EventStore implements Store {
   async #load(chunks: readonly StoredValue[]): Promise<void> {
     const { main, prefix, clock, log } = this.#options;
     const due = clock.now() - EVENT_TTL_MS;
-    const fail = (error: unknown) => log.warn({ err: error }, 'some stored Events were not loaded or deleted');
+    const fail = (error: unknown) =>
+      log.warn({ err: error }, 'some stored Events were not loaded or deleted');
     const old = (await main.list(prefix).catch(fail))?.items ?? [];
     const untaken = new Map(old.map((object) => [object.key, object]));
     for (const chunk of chunks) {

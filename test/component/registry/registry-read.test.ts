@@ -144,7 +144,10 @@ test('a filtered list continues at the newest revision once its own is compacted
   store.list = async (...args) => {
     const page = await list(...args);
     // Between two pages: more changes than the log keeps.
-    await store.create('/registry/core/configmaps/default/c799a', Buffer.from('{"metadata":{"name":"c799a"}}'));
+    await store.create(
+      '/registry/core/configmaps/default/c799a',
+      Buffer.from('{"metadata":{"name":"c799a"}}'),
+    );
     store.list = list;
     await store.compact(await store.revision());
     return page;
