@@ -7,20 +7,19 @@ import { type Clock, monotonicClock } from '../../../shared/process/time/clock.j
 import { TimeSlice } from '../../../shared/process/time/time-slice.js';
 import { eventKind } from '../../kinds/index.js';
 import { ChangeLog } from '../../store/log/change-log.js';
-import type { OrderedValues } from '../../store/log/present-values.js';
 import { WatchFanout } from '../../store/log/watch-fanout.js';
-import {
-  Expired,
-  type ListOptions,
-  type Store,
-  type StoredList,
-  type StoredValue,
-  type StoreWatch,
-  type WriteCondition,
+import type {
+  ListOptions,
+  Store,
+  StoredList,
+  StoredValue,
+  StoreWatch,
+  WriteCondition,
 } from '../../store/store.js';
 import { checkWrite, type Write } from '../../store/write-rules.js';
-import { namespaceKey, prefixOf, refOf } from '../storage-keys.js';
+import { prefixOf } from '../storage-keys.js';
 import { DurableEvents } from './durable-events.js';
+import { EventPages } from './event-pages.js';
 import {
   countedUp,
   EventChange,
@@ -30,6 +29,7 @@ import {
   StoredEvent,
 } from './event-record.js';
 import { EventTable } from './event-table.js';
+import { orphanedEvents } from './orphaned-events.js';
 
 /** Lifetime of an Event after its last write (kube-apiserver's `--event-ttl`). */
 const EVENT_TTL_MS = 3_600_000;
@@ -39,9 +39,6 @@ const LIMITS = { maxEvents: 500_000, maxBytes: 256 * 1_048_576, maxChanges: 150_
 const REVISIONS_PER_MS = 1_000;
 /** Distance to the last stored revision if the wall clock was set back. More than the unwritten changes of a process. */
 const REVISION_STRIDE = 1_000_000_000;
-
-/** Number of lists whose pages may be read concurrently without being computed again. */
-const MAX_PAGED_REVISIONS = 8;
 
 interface EventStoreOptions {
   /** Has all other keys, and the chunks. */
@@ -74,8 +71,7 @@ export class EventStore implements Store {
   readonly #log: ChangeLog;
   readonly #fanout: WatchFanout;
   readonly #slice: TimeSlice;
-  /** Events by revision, for further pages of lists until the next expiry. */
-  readonly #pages = new Map<number, OrderedValues>();
+  readonly #pages: EventPages;
   /** Keys of objects that an earlier version stored, until they are deleted. */
   #oldKeys: readonly string[] = [];
   /** Records that arrive before the stored Events are loaded. */
@@ -96,6 +92,7 @@ export class EventStore implements Store {
     const logLimits = { maxChanges, maxBytes: maxBytes / 4 };
     this.#log = new ChangeLog(revision, logLimits, (change) => (change as EventChange).size);
     this.#fanout = new WatchFanout(this.#log, { clock, progressMs: this.#limits.progressMs });
+    this.#pages = new EventPages(this.#events, this.#log);
     this.#slice = new TimeSlice(clock);
     this.#loaded = this.#load(chunks);
   }
@@ -151,20 +148,9 @@ export class EventStore implements Store {
     await this.#loaded;
     await this.#events.sort(this.#slice);
     const revision = from?.revision ?? this.#log.end;
-    if (revision < this.#log.start) throw new Expired(revision);
-    const values = from || limit ? this.#eventsAt(revision) : this.#events.ordered();
+    const values = from || limit ? this.#pages.at(revision) : this.#events.ordered();
     // The items encode their values when they are read.
     return { ...values.list(prefix, from?.afterKey, limit), revision };
-  }
-
-  /** Returns the Events of a page's revision. Later pages share it, because undoing many changes blocks the event loop. */
-  #eventsAt(revision: number): OrderedValues {
-    const known = this.#pages.get(revision);
-    if (known) return known;
-    const values = this.#events.ordered().before(this.#log.after(revision).toReversed());
-    if (this.#pages.size === MAX_PAGED_REVISIONS) this.#pages.clear();
-    this.#pages.set(revision, values);
-    return values;
   }
 
   create(key: string, value: Buffer, condition?: Pick<WriteCondition, 'guard'>): Promise<number> {
@@ -295,15 +281,9 @@ export class EventStore implements Store {
 
   /** Deletes Events of Namespaces that do not exist. The last process was killed before it wrote these deletions. */
   async #deleteOrphans(): Promise<void> {
-    const exists = new Map<string, boolean>();
-    for (const { key } of this.#events.writtenBefore(Number.POSITIVE_INFINITY)) {
-      const { namespace = '' } = refOf(eventKind, key);
-      if (!exists.has(namespace)) {
-        const stored = await this.#options.main.get(namespaceKey(namespace));
-        exists.set(namespace, stored !== undefined);
-      }
-      if (!exists.get(namespace)) this.#set(key, undefined);
-      await this.#slice.yieldIfUsedUp();
+    const events = this.#events.writtenBefore(Number.POSITIVE_INFINITY);
+    for await (const key of orphanedEvents(events, this.#options.main, this.#slice)) {
+      this.#set(key, undefined);
     }
   }
 
