@@ -6,7 +6,7 @@ import type { ObjectRecord } from '../registry.js';
 import { cachedObject, decodeShared } from './decoded-objects.js';
 import { decodeMetadata, encodeObject, SplicedValue, spliceResourceVersion } from './object-encoding.js';
 
-/** A record of a stored value. It caches nothing, because the record of a change lives as long as the change. */
+/** A record of a stored value. It caches nothing, because many records live long. */
 export class StoredRecord<T extends KubeObject> implements ObjectRecord<T> {
   constructor(
     /** The stored bytes, without resourceVersion. */
@@ -71,12 +71,15 @@ interface ChangeRecords<T extends KubeObject = KubeObject> {
   previous?: ObjectRecord<T>;
 }
 
-/** Records by change. All watches share a change, so it is decoded once for all of them. */
-const RECORDS = new WeakMap<Change, ChangeRecords>();
+/**
+ * Records by change. All watches share a change, so it is decoded once for all of them. Weak, because the store of
+ * Events does not count the bytes that a record has of a change.
+ */
+const RECORDS = new WeakMap<Change, WeakRef<ChangeRecords>>();
 
 /** Returns the records of one change. The caller guarantees that the change's key belongs to objects of type `T`. */
 export function recordsOf<T extends KubeObject>(change: Change): ChangeRecords<T> {
-  const known = RECORDS.get(change);
+  const known = RECORDS.get(change)?.deref();
   if (known) return known as ChangeRecords<T>;
   const { value, previous, revision } = change;
   const records: ChangeRecords<T> = {
@@ -84,6 +87,6 @@ export function recordsOf<T extends KubeObject>(change: Change): ChangeRecords<T
     // With the revision of its last update, a resumed watch would report the deletion twice.
     ...(previous && { previous: new StoredRecord<T>(previous.value, revision) }),
   };
-  RECORDS.set(change, records);
+  RECORDS.set(change, new WeakRef(records));
   return records;
 }

@@ -2,7 +2,8 @@
 import type { Logger } from '../../../shared/process/output/logger.js';
 import type { Clock, Timer } from '../../../shared/process/time/clock.js';
 import { KeyExists, KeyMissing, type Store, type StoredValue, ValueTooLarge } from '../../store/store.js';
-import { decodeChunk, encodeChunk, type RestoredChange } from './event-chunks.js';
+import { StoreError } from '../../store/store-error.js';
+import { decodeChunk, encodeChunk, type RestoredChange, type WrittenChange } from './event-chunks.js';
 import type { EventChange } from './event-record.js';
 
 /** Below the prefix of all objects, so that the informers' revision advances with these writes. */
@@ -31,11 +32,17 @@ interface Chunk {
   readonly at: number;
 }
 
+/** It has no previous Event, which would stay in memory while writes fail. */
+interface UnwrittenChange extends WrittenChange {
+  /** Time of the change. */
+  readonly at: number;
+}
+
 export class DurableEvents {
   readonly #deps: DurableEventsDeps;
   /** The last unwritten change of each Event, in revision order. */
-  readonly #unwritten = new Map<string, EventChange>();
-  /** The stored chunks, oldest first. */
+  readonly #unwritten = new Map<string, UnwrittenChange>();
+  /** The stored chunks, oldest first, and those that a write of unknown outcome may store. */
   #chunks: Chunk[] = [];
   #timer: Timer | undefined;
   #flushing: Promise<void> | undefined;
@@ -68,11 +75,17 @@ export class DurableEvents {
   }
 
   /** Writes the change with the next chunk. */
-  add(change: EventChange): void {
+  add({ key, revision, current }: EventChange): void {
     // Deletes the key first, so that the order is that of the revisions.
-    this.#unwritten.delete(change.key);
-    this.#unwritten.set(change.key, change);
+    this.#unwritten.delete(key);
+    const at = current?.writtenAt ?? this.#deps.clock.now();
+    this.#unwritten.set(key, { key, revision, current, at });
     this.#schedule();
+  }
+
+  /** Does not write the Event's last change if it is unwritten. */
+  forget(key: string): void {
+    this.#unwritten.delete(key);
   }
 
   /** Writes all changes of now. Resolves to false if that failed: it is repeated. */
@@ -88,16 +101,24 @@ export class DurableEvents {
     return !this.#isFailing;
   }
 
-  /** Deletes chunks that were written before this time. Their Events have expired. */
+  /** Deletes changes and chunks that were written before this time. Their Events have expired. */
   async dropBefore(time: number): Promise<void> {
-    const due = this.#chunks.filter(({ at }) => at < time).map(({ key }) => key);
-    await this.#deleteAll(due);
-    this.#chunks = this.#chunks.filter(({ at }) => at >= time);
+    for (const { key, at } of this.#unwritten.values()) {
+      if (at < time) this.#unwritten.delete(key);
+    }
+    // Only a leading run: after a step of the clock, an older chunk may have an Event that a due chunk deletes.
+    // The newest chunk stays, because the next start continues from its revision.
+    const end = this.#chunks.findIndex(({ at }, index) => at >= time || index === this.#chunks.length - 1);
+    const due = this.#chunks.slice(0, Math.max(end, 0));
+    await this.#deleteAll(due.map(({ key }) => key));
+    this.#chunks = this.#chunks.filter((chunk) => !due.includes(chunk));
   }
 
-  /** Deletes these keys of the main store once all changes of now are written. */
-  async replaceKeys(keys: readonly string[]): Promise<void> {
-    if (await this.flush()) await this.#deleteAll(keys);
+  /** Deletes these keys of the main store once all changes of now are written. Resolves to false if that failed. */
+  async replaceKeys(keys: readonly string[]): Promise<boolean> {
+    if (!(await this.flush())) return false;
+    await this.#deleteAll(keys);
+    return true;
   }
 
   async #deleteAll(keys: readonly string[]): Promise<void> {
@@ -143,7 +164,8 @@ export class DurableEvents {
     }
   }
 
-  async #writeChunk(changes: readonly EventChange[]): Promise<void> {
+  /** Writes the changes as one value, or as two if it is too large. An Event that is too large alone is not written. */
+  async #writeChunk(changes: readonly UnwrittenChange[]): Promise<void> {
     const { main, prefix, clock, log } = this.#deps;
     const at = clock.now();
     const key = CHUNKS + String(changes.at(-1)?.revision).padStart(16, '0');
@@ -151,8 +173,14 @@ export class DurableEvents {
       await main.create(key, encodeChunk(prefix, at, changes));
       this.#chunks.push({ key, at });
     } catch (error) {
+      if (error instanceof ValueTooLarge && changes.length > 1) {
+        const middle = changes.length >>> 1;
+        await this.#writeChunk(changes.slice(0, middle));
+        return this.#writeChunk(changes.slice(middle));
+      }
+      if (error instanceof StoreError && error.code === 'unknown') this.#chunks.push({ key, at });
       if (error instanceof ValueTooLarge) log.warn({ err: error }, 'an Event is too large to be stored');
-      // A write whose outcome was unknown may have succeeded. The chunk of that write has all these changes.
+      // A write whose outcome was unknown has succeeded. The chunk of that write has all these changes.
       else if (!(error instanceof KeyExists)) throw error;
     }
     for (const change of changes) {
@@ -162,12 +190,12 @@ export class DurableEvents {
 }
 
 /** Returns the next changes that fit into a chunk, at least one. */
-function takeChunk(changes: readonly EventChange[], from: number): readonly EventChange[] {
+function takeChunk(changes: readonly UnwrittenChange[], from: number): readonly UnwrittenChange[] {
   let bytes = 0;
   let end = from;
-  while (end < changes.length && (end === from || bytes < CHUNK_BYTES)) {
+  for (; end < changes.length; end += 1) {
     bytes += changes[end]?.current?.size ?? DELETION_BYTES;
-    end += 1;
+    if (bytes > CHUNK_BYTES && end > from) break;
   }
   return changes.slice(from, end);
 }

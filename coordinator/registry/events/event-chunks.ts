@@ -24,6 +24,9 @@ type Recorded = [
   ...numbers: [count: number, createdAt: number, firstAt: number, lastAt: number],
 ];
 
+/** A change that a chunk has. */
+export type WrittenChange = Pick<EventChange, 'key' | 'revision' | 'current'>;
+
 /** A change read from a chunk. A deletion has no Event. */
 export interface RestoredChange {
   readonly key: string;
@@ -54,7 +57,7 @@ class IndexedValues<Value> {
  * Encodes changes of Events below `prefix`. Values of the store are text that a backup may parse as JSON, so the
  * compressed bytes are a JSON string.
  */
-export function encodeChunk(prefix: string, at: number, changes: readonly EventChange[]): Buffer {
+export function encodeChunk(prefix: string, at: number, changes: readonly WrittenChange[]): Buffer {
   const abouts = new IndexedValues<ObjectReference>();
   const texts = new IndexedValues<string>();
   const revision = changes.at(-1)?.revision ?? 0;

@@ -26,7 +26,7 @@ export interface EventRecord {
 }
 
 const PREFIX_LENGTH = prefixOf(eventKind).length;
-/** Estimated memory of an Event apart from its message, or from the bytes that a client sent. */
+/** Estimated memory of an Event apart from its key and message, or from the bytes that a client sent. */
 const ENTRY_BYTES = 400;
 
 /** A stored Event. An Event that a client has written keeps the client's bytes, which may have any field. */
@@ -55,7 +55,8 @@ export class StoredEvent implements StoredValue {
 
   /** Estimated memory in bytes. */
   get size(): number {
-    return ENTRY_BYTES + (Buffer.isBuffer(this.content) ? this.content.length : this.content.message.length);
+    const { key, content } = this;
+    return ENTRY_BYTES + key.length + (Buffer.isBuffer(content) ? content : content.message).length;
   }
 }
 

@@ -8,18 +8,18 @@ import { TimeSlice } from '../../../shared/process/time/time-slice.js';
 import { eventKind } from '../../kinds/index.js';
 import { ChangeLog } from '../../store/log/change-log.js';
 import { WatchFanout } from '../../store/log/watch-fanout.js';
-import {
-  Expired,
-  type ListOptions,
-  type Store,
-  type StoredList,
-  type StoredValue,
-  type StoreWatch,
-  type WriteCondition,
+import type {
+  ListOptions,
+  Store,
+  StoredList,
+  StoredValue,
+  StoreWatch,
+  WriteCondition,
 } from '../../store/store.js';
 import { checkWrite, type Write } from '../../store/write-rules.js';
 import { prefixOf } from '../storage-keys.js';
 import { DurableEvents } from './durable-events.js';
+import { EventPages } from './event-pages.js';
 import {
   countedUp,
   EventChange,
@@ -29,11 +29,12 @@ import {
   StoredEvent,
 } from './event-record.js';
 import { EventTable } from './event-table.js';
+import { orphanedEvents } from './orphaned-events.js';
 
 /** Lifetime of an Event after its last write (kube-apiserver's `--event-ttl`). */
 const EVENT_TTL_MS = 3_600_000;
 /** Above one of these limits the oldest Events are deleted: half a million Events, or about 256 MiB. */
-const LIMITS = { maxEvents: 500_000, maxBytes: 256 * 1_048_576, maxChanges: 20_000, progressMs: 1_000 };
+const LIMITS = { maxEvents: 500_000, maxBytes: 256 * 1_048_576, maxChanges: 150_000, progressMs: 1_000 };
 /** The first revision of a start is its time, so that it is above those that an earlier process has used. */
 const REVISIONS_PER_MS = 1_000;
 /** Distance to the last stored revision if the wall clock was set back. More than the unwritten changes of a process. */
@@ -70,6 +71,9 @@ export class EventStore implements Store {
   readonly #log: ChangeLog;
   readonly #fanout: WatchFanout;
   readonly #slice: TimeSlice;
+  readonly #pages: EventPages;
+  /** Keys of objects that an earlier version stored, until they are deleted. */
+  #oldKeys: readonly string[] = [];
   /** Records that arrive before the stored Events are loaded. */
   #early: (() => void)[] | undefined = [];
   readonly #loaded: Promise<void>;
@@ -88,6 +92,7 @@ export class EventStore implements Store {
     const logLimits = { maxChanges, maxBytes: maxBytes / 4 };
     this.#log = new ChangeLog(revision, logLimits, (change) => (change as EventChange).size);
     this.#fanout = new WatchFanout(this.#log, { clock, progressMs: this.#limits.progressMs });
+    this.#pages = new EventPages(this.#events, this.#log);
     this.#slice = new TimeSlice(clock);
     this.#loaded = this.#load(chunks);
   }
@@ -112,14 +117,15 @@ export class EventStore implements Store {
     await this.#loaded;
     const { clock } = this.#options;
     const due = clock.now() - EVENT_TTL_MS;
+    this.#pages.clear();
     let expired = 0;
     for (const { key } of this.#events.writtenBefore(due)) {
-      // Not written to a chunk, because no start loads an expired Event.
-      this.#report(key, undefined);
+      this.#drop(key);
       expired += 1;
       await this.#slice.yieldIfUsedUp();
     }
     await this.#durable.dropBefore(due);
+    await this.#deleteOldKeys();
     return expired;
   }
 
@@ -141,10 +147,8 @@ export class EventStore implements Store {
     }
     await this.#loaded;
     await this.#events.sort(this.#slice);
-    const present = this.#events.ordered();
     const revision = from?.revision ?? this.#log.end;
-    if (revision < this.#log.start) throw new Expired(revision);
-    const values = from ? present.before(this.#log.after(revision).toReversed()) : present;
+    const values = from || limit ? this.#pages.at(revision) : this.#events.ordered();
     // The items encode their values when they are read.
     return { ...values.list(prefix, from?.afterKey, limit), revision };
   }
@@ -214,8 +218,14 @@ export class EventStore implements Store {
     const revision = this.#log.end + 1;
     const createdRevision = this.#events.get(key)?.createdRevision ?? revision;
     this.#set(key, new StoredEvent(key, revision, createdRevision, writtenAt, content));
-    for (const excess of this.#events.excess()) this.#set(excess, undefined);
+    for (const excess of this.#events.excess()) this.#drop(excess);
     return revision;
+  }
+
+  /** Deletes an expired or excess Event. Not written to a chunk: a start loads no expired and no excess Events. */
+  #drop(key: string): void {
+    this.#report(key, undefined);
+    this.#durable.forget(key);
   }
 
   /** Stores or deletes an Event. Returns the revision. */
@@ -234,32 +244,52 @@ export class EventStore implements Store {
   }
 
   async #load(chunks: readonly StoredValue[]): Promise<void> {
-    const { clock, log } = this.#options;
+    const { main, prefix, clock, log } = this.#options;
     const due = clock.now() - EVENT_TTL_MS;
+    const fail = (error: unknown) =>
+      log.warn({ err: error }, 'some stored Events were not loaded or deleted');
+    const old = (await main.list(prefix).catch(fail))?.items ?? [];
+    const untaken = new Map(old.map((object) => [object.key, object]));
     for (const chunk of chunks) {
       for (const { key, event } of this.#durable.read(chunk)) {
+        // The chunk is newer than the object, whose deletion has failed.
+        untaken.delete(key);
         this.#events.set(key, event && event.writtenAt >= due ? event : undefined);
+        for (const excess of this.#events.excess()) this.#events.set(excess, undefined);
       }
       await this.#slice.yieldIfUsedUp();
     }
-    const fail = (error: unknown) =>
-      log.warn({ err: error }, 'Events of an earlier version were not taken over');
-    const rows = await this.#takeOver().catch(fail);
+    await this.#takeOver([...untaken.values()]).then(() => {
+      this.#oldKeys = old.map(({ key }) => key);
+    }, fail);
+    await this.#deleteOrphans().catch(fail);
     const early = this.#early ?? [];
     this.#early = undefined;
     for (const record of early) record();
     log.debug({ events: this.#events.size }, 'Events loaded');
     // Later, because readers wait for the load.
-    if (rows && rows.length > 0) void this.#durable.replaceKeys(rows).catch(fail);
+    void this.#deleteOldKeys().catch(fail);
   }
 
-  /** Takes Events over that an earlier version has stored as objects. Returns the keys of those objects. */
-  async #takeOver(): Promise<string[]> {
-    const { main, prefix, clock } = this.#options;
-    const { items } = await main.list(prefix);
+  /** Takes Events over that an earlier version has stored as objects. */
+  async #takeOver(items: readonly StoredValue[]): Promise<void> {
     for (const { key, value } of items.toSorted((one, other) => one.revision - other.revision)) {
-      this.#put(key, value, Math.min(clock.now(), lastHappened(value)));
+      this.#put(key, value, Math.min(this.#options.clock.now(), lastHappened(value)));
+      await this.#slice.yieldIfUsedUp();
     }
-    return items.map(({ key }) => key);
+  }
+
+  /** Deletes Events of Namespaces that do not exist. The last process was killed before it wrote these deletions. */
+  async #deleteOrphans(): Promise<void> {
+    const events = this.#events.writtenBefore(Number.POSITIVE_INFINITY);
+    for await (const key of orphanedEvents(events, this.#options.main, this.#slice)) {
+      this.#set(key, undefined);
+    }
+  }
+
+  /** Deletes the objects of an earlier version, once the Events in them are written. */
+  async #deleteOldKeys(): Promise<void> {
+    if (this.#oldKeys.length === 0) return;
+    if (await this.#durable.replaceKeys(this.#oldKeys)) this.#oldKeys = [];
   }
 }

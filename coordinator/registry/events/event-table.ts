@@ -10,7 +10,7 @@ interface EventLimits {
 }
 
 /** The share of the Events that is excess at once above a limit: the search for the oldest one is expensive. */
-const EXCESS_SHARE = 0.01;
+const EXCESS_SHARE = 0.002;
 
 export class EventTable {
   /** In the order of the writes. */

@@ -3,7 +3,7 @@
 import { badRequest, notFound } from '../../../shared/kube/objects/api-status.js';
 import type { KubeObject, ObjectRef } from '../../../shared/kube/objects/meta.js';
 import type { Kind } from '../../kinds/kind.js';
-import { Expired, type Store, type StoredValue } from '../../store/store.js';
+import { Expired, type Store, type StoredList, type StoredValue } from '../../store/store.js';
 import { StoredRecord } from '../encoding/object-record.js';
 import { StoredEvent } from '../events/event-record.js';
 import type { ObjectRecord, RecordList, RegistryDeps } from '../registry.js';
@@ -131,15 +131,15 @@ async function scan<T extends KubeObject>(
   const limit = request.limit && request.limit > 0 ? request.limit : Number.POSITIVE_INFINITY;
   const pageSize = selection.everything ? limit : SCAN_PAGE;
   const records: ObjectRecord<T>[] = [];
-  for (let from = await startOf(deps.store, prefix, request); ; ) {
-    const page = await deps.store.list(prefix, {
-      ...(Number.isFinite(pageSize) ? { limit: pageSize } : {}),
-      ...(from ? { continue: from } : {}),
-    });
+  let resourceVersion: string | undefined;
+  const start = await startOf(deps.store, prefix, request);
+  for (let from = start; ; ) {
+    const page = await readPage(deps.store, prefix, pageSize, from, start === undefined);
+    // A watch from the first page's revision repeats changes, or gets a 410. From a later one it would miss changes.
+    resourceVersion ??= String(page.revision);
     const taken = take(page.items, selection, limit - records.length, records);
     const last = page.items[taken - 1];
     const rest = page.items.length - taken + (page.remaining ?? 0);
-    const resourceVersion = String(page.revision);
     if (!last || rest === 0) return { records, resourceVersion };
     from = { afterKey: last.key, revision: page.revision };
     if (records.length < limit) {
@@ -149,6 +149,24 @@ async function scan<T extends KubeObject>(
     const point = { after: last.key.slice(prefix.length), revision: page.revision };
     const remaining = selection.everything ? { remainingItemCount: rest } : {};
     return { records, resourceVersion, continue: encodeContinue(point), ...remaining };
+  }
+}
+
+/** `canMove`: after so many writes that the revision is too old, the list continues at the newest revision. */
+async function readPage(
+  store: Store,
+  prefix: string,
+  limit: number,
+  from: Position | undefined,
+  canMove: boolean,
+): Promise<StoredList> {
+  const size = Number.isFinite(limit) ? { limit } : {};
+  try {
+    return await store.list(prefix, { ...size, ...(from ? { continue: from } : {}) });
+  } catch (error) {
+    if (!from || !canMove || !(error instanceof Expired)) throw error;
+    const revision = await store.revision();
+    return readPage(store, prefix, limit, { afterKey: from.afterKey, revision }, canMove);
   }
 }
 

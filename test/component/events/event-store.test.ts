@@ -2,10 +2,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { eventKind } from '../../../coordinator/kinds/index.js';
+import { decodeChunk } from '../../../coordinator/registry/events/event-chunks.js';
 import type { EventRecord } from '../../../coordinator/registry/events/event-record.js';
 import { type EventStore, openEventStore } from '../../../coordinator/registry/events/event-store.js';
-import { prefixOf } from '../../../coordinator/registry/storage-keys.js';
-import { Expired } from '../../../coordinator/store/store.js';
+import { namespaceKey, prefixOf } from '../../../coordinator/registry/storage-keys.js';
+import { Expired, ValueTooLarge } from '../../../coordinator/store/store.js';
 import { StoreError } from '../../../coordinator/store/store-error.js';
 import { silentLogger } from '../../../shared/process/output/logger.js';
 import { ManualClock, systemClock } from '../../../shared/process/time/clock.js';
@@ -34,10 +35,12 @@ storeLaws('store of Events', async ({ maxChanges, progressMs }) =>
 class Machine {
   readonly clock = new ManualClock(START_MS);
   readonly main = new MemoryStore({ clock: this.clock });
+  readonly namespace = this.main.create(namespaceKey('default'), Buffer.from('{}'));
 
   /** Resolves when the stored Events are loaded. */
   async start(limits: Parameters<typeof openEventStore>[0]['limits'] = {}): Promise<EventStore> {
     const { main, clock } = this;
+    await this.namespace;
     const store = await openEventStore({ main, clock, log: silentLogger, limits });
     await store.revision();
     return store;
@@ -157,6 +160,72 @@ describe('a restart', () => {
     assert.deepEqual((await machine.main.list(PREFIX)).items, []);
     assert.deepEqual(await namesIn(await machine.start()), ['recent']);
   });
+
+  test('prefers chunks to objects of an earlier version whose deletion failed, and repeats the deletion', async () => {
+    const machine = new Machine();
+    for (const name of ['deleted', 'repeated', 'same']) {
+      await machine.main.create(`${PREFIX}default/${name}`, clientEvent(name, '2026-01-01T00:00:00Z'));
+    }
+    const remove = machine.main.delete.bind(machine.main);
+    machine.main.delete = () => Promise.reject(new StoreError('full', 'no space'));
+    const store = await machine.start();
+    await machine.advance(1_000);
+    await store.delete(`${PREFIX}default/deleted`);
+    store.record(machine.event('repeated', 7), () => true);
+    await store.close();
+    const next = await machine.start();
+    const counts = (await next.list(PREFIX)).items.map(({ value }) => JSON.parse(value.toString()).count);
+    assert.deepEqual(counts, [7, undefined]);
+    machine.main.delete = remove;
+    await next.expire();
+    assert.deepEqual((await machine.main.list(PREFIX)).items, []);
+    assert.deepEqual(await namesIn(await machine.start()), ['repeated', 'same']);
+  });
+
+  test('finds no Events of a Namespace that was deleted, also if it is created again later', async () => {
+    const machine = new Machine();
+    const store = await machine.start();
+    machine.record(store, 'a');
+    await machine.advance(1_000);
+    await store.delete(`${PREFIX}default/a`);
+    await machine.main.delete(namespaceKey('default'));
+    const killed = await machine.start();
+    assert.deepEqual(await namesIn(killed), []);
+    await killed.close();
+    await machine.main.create(namespaceKey('default'), Buffer.from('{}'));
+    assert.deepEqual(await namesIn(await machine.start()), []);
+  });
+
+  test('finds no Event that was deleted while the clock was set back', async () => {
+    const machine = new Machine();
+    const store = await machine.start();
+    machine.record(store, 'a');
+    await store.close();
+    machine.clock.stepWallClock(-HOUR_MS / 2);
+    const behind = await machine.start();
+    await behind.delete(`${PREFIX}default/a`);
+    await behind.close();
+    machine.clock.stepWallClock(HOUR_MS / 2);
+    const right = await machine.start();
+    machine.record(right, 'b');
+    await machine.advance(HOUR_MS * 0.75);
+    await right.expire();
+    assert.equal(await machine.chunks(), 3);
+    machine.clock.stepWallClock(-HOUR_MS / 2);
+    assert.deepEqual(await namesIn(await machine.start()), ['b']);
+  });
+
+  test('uses no revision of the last process, which ran a quiet hour with a clock ahead', async () => {
+    const machine = new Machine();
+    const store = await machine.start();
+    machine.record(store, 'a');
+    await machine.advance(1_000);
+    await machine.advance(2 * HOUR_MS);
+    await store.expire();
+    const last = await store.revision();
+    machine.clock.stepWallClock(-24 * HOUR_MS);
+    assert.ok((await (await machine.start()).revision()) > last);
+  });
 });
 
 describe('a main store that refuses writes', () => {
@@ -181,13 +250,73 @@ describe('a main store that refuses writes', () => {
     machine.main.create = async (...write) => {
       await create(...write);
       machine.main.create = create;
-      throw new StoreError('unavailable', 'the outcome is unknown');
+      throw new StoreError('unknown', 'no answer');
     };
     const store = await machine.start();
     machine.record(store, 'a');
     await machine.advance(1_000);
     await machine.advance(1_000);
     assert.equal(await machine.chunks(), 1);
+    machine.record(store, 'b');
+    await machine.advance(1_000);
+    assert.deepEqual(await namesIn(await machine.start()), ['a', 'b']);
+    await machine.advance(2 * HOUR_MS);
+    await store.expire();
+    assert.equal(await machine.chunks(), 1);
+  });
+
+  test('deletes a chunk whose outcome was unknown and that a later chunk repeats', async () => {
+    const machine = new Machine();
+    const create = machine.main.create.bind(machine.main);
+    machine.main.create = async (...write) => {
+      await create(...write);
+      throw new StoreError('unknown', 'no answer');
+    };
+    const store = await machine.start();
+    machine.record(store, 'a');
+    await machine.advance(1_000);
+    machine.main.create = create;
+    machine.record(store, 'b');
+    await machine.advance(1_000);
+    assert.equal(await machine.chunks(), 2);
+    await machine.advance(2 * HOUR_MS);
+    await store.expire();
+    assert.equal(await machine.chunks(), 1);
+  });
+
+  test('gets no expired, excess or deleted Events when it accepts writes again', async () => {
+    const machine = new Machine();
+    const create = machine.main.create.bind(machine.main);
+    machine.main.create = () => Promise.reject(new StoreError('full', 'no space'));
+    const store = await machine.start({ maxEvents: 2 });
+    machine.record(store, 'deleted');
+    await store.delete(`${PREFIX}default/deleted`);
+    machine.record(store, 'expired');
+    await machine.advance(HOUR_MS + 1_000);
+    await store.expire();
+    machine.record(store, 'excess', 'a', 'b');
+    const written: number[] = [];
+    machine.main.create = (key, value) => {
+      written.push(decodeChunk(PREFIX, value, machine.clock.now()).changes.length);
+      return create(key, value);
+    };
+    await machine.advance(1_000);
+    assert.deepEqual(written, [2]);
+    assert.deepEqual(await namesIn(await machine.start()), ['a', 'b']);
+  });
+
+  test('loses only the Event that is too large', async () => {
+    const machine = new Machine();
+    const create = machine.main.create.bind(machine.main);
+    machine.main.create = async (key, value) => {
+      const { changes } = decodeChunk(PREFIX, value, machine.clock.now());
+      if (changes.some((change) => change.key.endsWith('/large'))) throw new ValueTooLarge(key, value.length);
+      return create(key, value);
+    };
+    const store = await machine.start();
+    machine.record(store, 'a', 'b', 'large', 'c', 'd');
+    await store.close();
+    assert.deepEqual(await namesIn(await machine.start()), ['a', 'b', 'c', 'd']);
   });
 });
 
@@ -208,7 +337,7 @@ describe('bounds', () => {
     assert.deepEqual(await namesIn(await machine.start()), []);
     await machine.advance(HOUR_MS + 1_000);
     await store.expire();
-    assert.equal(await machine.chunks(), 0);
+    assert.equal(await machine.chunks(), 1, 'the newest, which has the last revision');
   });
 
   test('a chunk is far smaller than a value may be', async () => {
@@ -218,6 +347,24 @@ describe('bounds', () => {
     await machine.advance(1_000);
     assert.equal(await machine.chunks(), 3);
     assert.equal((await namesIn(await machine.start())).length, 3_000);
+  });
+
+  test('a large Event has a chunk of its own', async () => {
+    const machine = new Machine();
+    const store = await machine.start();
+    machine.record(store, 'a');
+    await store.create(`${PREFIX}default/large`, clientEvent('x'.repeat(600_000), '2026-01-01T00:00:00Z'));
+    machine.record(store, 'b');
+    await machine.advance(1_000);
+    assert.equal(await machine.chunks(), 3);
+  });
+
+  test('a start loads no more Events than the limit', async () => {
+    const machine = new Machine();
+    const store = await machine.start();
+    machine.record(store, 'a', 'b', 'c');
+    await store.close();
+    assert.deepEqual(await namesIn(await machine.start({ maxEvents: 2 })), ['b', 'c']);
   });
 
   test('above the limit the oldest Events are deleted', async () => {

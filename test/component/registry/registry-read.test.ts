@@ -134,6 +134,30 @@ test('the token in the 410 of an expired page continues at the newest revision',
   assert.equal(third.resourceVersion, second.resourceVersion);
 });
 
+test('a filtered list continues at the newest revision once its own is compacted, and has its first revision', async () => {
+  const store = new MemoryStore();
+  const { registry } = await testRegistry(store);
+  for (let index = 100; index < 800; index += 1)
+    await registry.create(configMapKind, 'default', configMapObject(`c${index}`));
+  const first = await store.revision();
+  const list = store.list.bind(store);
+  store.list = async (...args) => {
+    const page = await list(...args);
+    // Between two pages: more changes than the log keeps.
+    await store.create(
+      '/registry/core/configmaps/default/c799a',
+      Buffer.from('{"metadata":{"name":"c799a"}}'),
+    );
+    store.list = list;
+    await store.compact(await store.revision());
+    return page;
+  };
+  const { records, resourceVersion } = await registry.list(configMapKind, { labelSelector: '!parity' });
+  assert.equal(records.length, 701);
+  assert.equal(new Set(records.map((record) => record.object().metadata.name)).size, 701);
+  assert.equal(resourceVersion, String(first));
+});
+
 test('a compacted revision without a page is a 410 without a token', async () => {
   const { registry, store } = await testRegistry();
   const { revision } = await registry.create(configMapKind, 'default', configMapObject('a'));
