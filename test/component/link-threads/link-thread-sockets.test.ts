@@ -103,7 +103,7 @@ test('a thread that cannot listen fails the start', async () => {
 
 test('a client that resets its forwarded connection ends no other one', async (context) => {
   const forwarded: Socket[] = [];
-  const api = createServer((socket) => forwarded.push(socket.on('error', () => undefined)));
+  const api = createServer((socket) => forwarded.push(socket.on('error', () => undefined).resume()));
   await new Promise<void>((resolve) => api.listen(0, '127.0.0.1', resolve));
   context.after(() => api.close());
   const { port, opened, connect } = await openThread(context, {
