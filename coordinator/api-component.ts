@@ -130,14 +130,21 @@ export class ApiComponent implements Component {
     const { hub, informers, frontDoor, clock, log } = this.#deps;
     const { linkThreads: setting } = this.#settings;
     await informers.nodes.synced();
-    const [cores, nodeVersion] = [availableParallelism(), process.versions.node];
-    const count = linkThreadCount(setting, { cores, nodeVersion, hosts: informers.nodes.size });
+    const nodeVersion = process.versions.node;
+    const machine = { cores: availableParallelism(), nodeVersion, platform: process.platform };
+    const count = linkThreadCount(setting, { ...machine, hosts: informers.nodes.size });
     if (count === 0) return undefined;
     if (frontDoor) {
       // A leader's port is open before it leads, so threads would get only a part of the connections.
       if (setting !== 'auto') log.warn({ setting }, '--link-threads has no effect with several coordinators');
       return undefined;
     }
+    if (count < Number(setting))
+      log.warn(
+        { setting, nodeVersion },
+        'one link thread: several need Linux and Node.js 22.12, 23.1 or later',
+      );
+    log.info({ threads: count }, 'threads terminate the links of agents');
     const { upgrader } = hub;
     const peers = new RefusedPeers({ clock, log, audit });
     return new LinkThreads({ count, upgrader, peers, tls, limits: DEFAULT_LIMITS, clock, log });

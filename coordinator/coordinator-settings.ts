@@ -127,9 +127,9 @@ export const COORDINATOR_SETTINGS = {
     'FILE',
   ),
   linkThreads: checkedTextSetting(
-    'threads that terminate the links of agents, 0 for none; auto: half of the cores, at most 4, and none below 4 cores or with fewer than 1,000 hosts at the start',
+    'threads that terminate the links of agents, 0 for none; auto: on Linux half of the cores, at most 4, and none below 4 cores or with fewer than 1,000 hosts at the start',
     'N',
-    'auto',
+    '0',
     readLinkThreads,
   ),
   clientRequestsPerSecond: integerSetting(

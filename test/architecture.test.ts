@@ -92,6 +92,8 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'coordinator/cluster/front-door',
     'coordinator/hub/sessions',
     'coordinator/pki',
+    // A refused link gets a Status.
+    'shared/kube/objects/api-status.ts',
     'shared/link',
     'shared/process',
   ],

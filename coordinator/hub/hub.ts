@@ -92,6 +92,7 @@ export class Hub {
   /** All sessions with an open socket, live or not. */
   readonly #sessions = new Set<Session>();
   readonly #onRefused = new WeakMap<Session, OnRefused>();
+  readonly #nodeChanges: NodeChangeHandler;
   readonly #inbound: InboundQueue;
   readonly #nodeStatus: NodeStatusWriter;
   readonly #hellos: HelloHandler;
@@ -128,7 +129,9 @@ export class Hub {
       authenticator,
       clusterUID,
       clock,
-      accept: (proven, socket, transport, onRefused) => this.accept(proven, socket, transport, onRefused),
+      accept: (...admitted) => {
+        void this.#nodeChanges.recheckCredential(this.accept(...admitted));
+      },
       log,
     });
     const onMissing = (node: string) => this.#live.get(node)?.session.goodbye(nodeDeletedGoodbye(clusterUID));
@@ -159,14 +162,15 @@ export class Hub {
       (uid) => this.#reports.mirrors.hostUid(uid),
     );
     liveness.onChange((node) => this.#nodeStatus.contactLost(node));
-    new NodeChangeHandler({
+    this.#nodeChanges = new NodeChangeHandler({
       ...shared,
       clusterUID,
       credentials,
       sessions: this.#sessions,
       perNodeState: [this.#nodeStatus, this.meters, this.readings, this.resync],
       recordEvent: recordEvent.asAgent,
-    }).start();
+    });
+    this.#nodeChanges.start();
   }
 
   get connected(): number {
@@ -226,7 +230,7 @@ export class Hub {
   }
 
   /** Takes over the WebSocket of an agent with a proven identity. */
-  accept(proven: ProvenNode, socket: LinkSocket, transport: LinkTransport, onRefused?: OnRefused): void {
+  accept(proven: ProvenNode, socket: LinkSocket, transport: LinkTransport, onRefused?: OnRefused): Session {
     const meter = this.meters.connection(proven.node);
     const { clock } = this.#options;
     const session = new Session(
@@ -236,6 +240,7 @@ export class Hub {
     );
     this.#sessions.add(session);
     if (onRefused) this.#onRefused.set(session, onRefused);
+    return session;
   }
 
   /** Asks all agents to reconnect later, and resolves when their sockets are closed. Writes nothing to the store. */

@@ -4,7 +4,7 @@
  */
 
 /** Links of one thread. An agent above the limit is refused. */
-export const MAX_LINKS_PER_THREAD = 65_536;
+const MAX_LINKS_PER_THREAD = 65_536;
 /** Numbers per link, and their places. */
 const WIDTH = 3;
 const HEARD_AT = 0;
@@ -21,10 +21,15 @@ export class LinkCounters {
   readonly memory: SharedArrayBuffer;
   readonly #numbers: Float64Array;
 
-  /** `memory`: that of the other thread. */
+  /** `memory`: that of the other thread. Its size limits the links. */
   constructor(memory = new SharedArrayBuffer(MAX_LINKS_PER_THREAD * WIDTH * Float64Array.BYTES_PER_ELEMENT)) {
     this.memory = memory;
     this.#numbers = new Float64Array(memory);
+  }
+
+  /** How many links have a slot. */
+  get capacity(): number {
+    return this.#numbers.length / WIDTH;
   }
 
   /** A new link has the slot. */

@@ -37,11 +37,18 @@ function onRefused(refusal: LinkRefusal): void {
 
 /** Connections that are no links. */
 class ApiConnections {
-  readonly #spliced = new SplicedConnections(clock, {
-    onUnreachable: ({ socket }) => socket.destroy(),
-    onTooMany: ({ arrival: { address } }) =>
-      onRefused({ remoteAddress: address, code: 429, reason: 'too many forwarded connections' }),
-  });
+  readonly #spliced = new SplicedConnections(
+    clock,
+    {
+      onUnreachable: ({ socket, arrival: { address } }) => {
+        socket.destroy();
+        onRefused({ remoteAddress: address, code: 503, reason: 'the API does not accept connections' });
+      },
+      onTooMany: ({ arrival: { address } }) =>
+        onRefused({ remoteAddress: address, code: 429, reason: 'too many forwarded connections' }),
+    },
+    settings.threads,
+  );
   #sequence = 0;
 
   add(socket: Socket, arrival: Arrival): void {
@@ -74,14 +81,16 @@ function firstRecordOf(socket: Socket): Buffer {
 }
 
 const api = new ApiConnections();
-const links = new ThreadLinks(clock, new LinkCounters(settings.counters), new MessageBatch(clock, post));
+const counters = new LinkCounters(settings.counters);
+const links = new ThreadLinks(clock, counters, new MessageBatch(clock, post), onRefused);
 const server = createServer({
   ...serverOptions(settings.tls, settings.limits),
   requestTimeout: settings.limits.requestTimeoutMs,
   ALPNCallback: () => LINK_PROTOCOL,
 });
-queueHandshakes(server, {
+const handshakes = queueHandshakes(server, {
   clock,
+  threads: settings.threads,
   onRefused,
   divert: (socket, arrival) => {
     if (offeredProtocols(firstRecordOf(socket)).includes(LINK_PROTOCOL)) return false;
@@ -102,8 +111,16 @@ server.on('upgrade', (request, socket, head) => {
 parentPort?.on('message', (message: ToThread) => {
   if (message instanceof Uint8Array) for (const order of messagesOf(message)) links.received(order);
   else if (message.kind === 'renew') server.setSecureContext(secureOptions(message.tls));
-  else server.close(() => parentPort?.close());
+  else {
+    server.close(() => parentPort?.close());
+    handshakes.close();
+  }
 });
-server.listen({ host: settings.host, port: settings.port, reusePort: true }, () =>
+server.on('error', (error) => {
+  // Ends the thread. Once it listens, an error concerns one connection.
+  if (!server.listening) throw error;
+  post({ kind: 'acceptFailed', message: error.message });
+});
+server.listen({ host: settings.host, port: settings.port, reusePort: settings.threads > 1 }, () =>
   post({ kind: 'listening' }),
 );

@@ -6,6 +6,7 @@ import { randomBytes } from 'node:crypto';
 import { createServer } from 'node:net';
 import { Worker } from 'node:worker_threads';
 import { LINK_PATH } from '../../shared/link/messages/link-messages.js';
+import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
 import type { Logger } from '../../shared/process/output/logger.js';
 import type { Clock } from '../../shared/process/time/clock.js';
 import { type ConnectionLimits, listenFailure, type ServingTls } from '../api/http/tls-options.js';
@@ -28,8 +29,9 @@ import type { FromThread, ThreadSettings, ToThread, UpgradeNotice } from './thre
 import { ThreadSocket } from './thread-socket.js';
 
 const PROGRAM = new URL('./link-thread.js', import.meta.url);
-/** Pause before a thread that failed is started again. */
+/** Pause before a thread that failed is started again. It doubles with each failure of a thread that ran a short time. */
 const RESTART_MS = 1_000;
+const MAX_RESTART_MS = 30_000;
 /** Time limit for the connections of a thread to end. */
 const CLOSE_MS = 2_000;
 
@@ -64,12 +66,17 @@ export class LinkThreads {
     this.#tls = options.tls;
   }
 
-  /** Resolves with the port when all threads listen. Throws `ExitError` if the port cannot be used. */
+  /** Resolves with the port when all threads listen. Throws `ExitError` if one of them cannot. */
   async listen(ports: Ports): Promise<number> {
     const port = await freePort(ports);
     const { count } = this.#options;
-    const all = Array.from({ length: count }, (_, index) => this.#start(index, { ...ports, port }));
-    await Promise.all(all);
+    const start = (_: unknown, index: number) => this.#start(index, { ...ports, port }, RESTART_MS).listening;
+    try {
+      await Promise.all(Array.from({ length: count }, start));
+    } catch (error) {
+      await this.close();
+      throw threadFailure(error, ports.host, port);
+    }
     return port;
   }
 
@@ -85,25 +92,28 @@ export class LinkThreads {
     await Promise.all([...this.#threads.values()].map((thread) => thread.close()));
   }
 
-  async #start(index: number, ports: Ports): Promise<void> {
-    const { clock, log } = this.#options;
+  #start(index: number, ports: Ports, pauseMs: number): LinkThread {
+    const { clock, log, count } = this.#options;
+    const startedAt = clock.monotonic();
     const thread = new LinkThread(this.#options, {
       ...ports,
       headerKey: this.#headerKey,
       doorId: randomBytes(DOOR_ID_BYTES).toString('hex'),
       tls: this.#tls,
       limits: this.#options.limits,
+      threads: count,
     });
     this.#threads.set(index, thread);
     void thread.ended.then((error) => {
       this.#threads.delete(index);
       if (this.#isClosed) return;
-      log.error({ thread: index, err: error }, 'link thread failed; its agents reconnect');
-      clock.after(RESTART_MS, () => {
-        if (!this.#isClosed) void this.#start(index, ports);
+      const restartMs = clock.monotonic() - startedAt > MAX_RESTART_MS ? RESTART_MS : pauseMs;
+      log.error({ thread: index, restartMs, err: error }, 'link thread failed; its agents reconnect');
+      clock.after(restartMs, () => {
+        if (!this.#isClosed) this.#start(index, ports, Math.min(2 * restartMs, MAX_RESTART_MS));
       });
     });
-    await thread.listening;
+    return thread;
   }
 }
 
@@ -118,7 +128,7 @@ class LinkThread {
   readonly #sockets = new Map<number, ThreadSocket>();
   /** Upgrades that are not complete. The function makes the session, once the upgrade is admitted. */
   readonly #upgrades = new Map<number, (setUp: LinkSetUp) => void>();
-  /** Resolves when the thread listens, or has failed. */
+  /** Resolves when the thread listens. Rejects if it ends before. */
   readonly listening: Promise<void>;
   /** Resolves with the reason when the thread has ended. */
   readonly ended: Promise<Error | undefined>;
@@ -130,13 +140,17 @@ class LinkThread {
     );
     const workerData: ThreadSettings = { ...settings, counters: this.#counters.memory };
     this.#worker = new Worker(PROGRAM, { workerData });
-    let onListening: () => void = () => undefined;
-    this.listening = new Promise((resolve) => {
-      onListening = resolve;
+    let [onListening, onFailed]: [() => void, (error?: Error) => void] = [() => undefined, () => undefined];
+    this.listening = new Promise((resolve, reject) => {
+      [onListening, onFailed] = [resolve, reject];
     });
+    // `ended` reports the failure of a thread that is started again.
+    this.listening.catch(() => undefined);
     this.#worker.on('message', (message: FromThread) => {
       if (message instanceof Uint8Array) for (const each of messagesOf(message)) this.#received(each);
       else if (message.kind === 'listening') onListening();
+      else if (message.kind === 'acceptFailed')
+        options.log.error({ reason: message.message }, 'a link thread could not accept a connection');
       else options.peers.report({ path: '', ...message.refusal });
     });
     let failure: Error | undefined;
@@ -146,7 +160,7 @@ class LinkThread {
     this.ended = new Promise((resolve) => {
       this.#worker.once('exit', () => {
         for (const socket of [...this.#sockets.values()]) socket.closed(CLOSE_ABNORMAL);
-        onListening();
+        onFailed(failure);
         resolve(failure);
       });
     });
@@ -183,6 +197,7 @@ class LinkThread {
     if (type !== FROM_THREAD.closed) return;
     this.#sockets.delete(link);
     this.#upgrades.delete(link);
+    this.#outbox.add(TO_THREAD.release, link);
   }
 
   async #judge(link: number, { slot, ...request }: UpgradeNotice): Promise<void> {
@@ -206,6 +221,14 @@ class LinkThread {
     });
     this.#outbox.add(TO_THREAD.admit, link, Buffer.from(verdict.nonce ?? ''));
   }
+}
+
+function threadFailure(error: unknown, host: string, port: number): ExitError {
+  const why = error instanceof Error ? error.message : 'the thread ended';
+  return new ExitError(
+    EXIT_CODES.environment,
+    `A link thread cannot listen on port ${port} on ${host} (${why}): --link-threads 0 starts the coordinator without threads.`,
+  );
 }
 
 /**

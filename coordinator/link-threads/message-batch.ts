@@ -38,6 +38,8 @@ export const TO_THREAD = {
   /** Body: close code, two bytes, and reason. */
   close: 6,
   terminate: 7,
+  /** The main thread has processed `closed`, so the link's counters are free. */
+  release: 8,
 } as const;
 
 /** WebSocket close code (RFC 6455, 7.4.1) of a connection that ended without a close frame. */

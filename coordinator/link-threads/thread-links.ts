@@ -2,13 +2,16 @@
 import type { IncomingMessage } from 'node:http';
 import type { TLSSocket } from 'node:tls';
 import type { WebSocket } from 'ws';
+import { ApiError } from '../../shared/kube/objects/api-status.js';
 import { CERTIFICATE_HEADER } from '../../shared/link/key-proof.js';
 import { JOIN_MAC_HEADER } from '../../shared/link/messages/link-messages.js';
 import type { Clock } from '../../shared/process/time/clock.js';
+import type { LinkRefusal } from '../api/ports.js';
 import { setUpOf } from '../hub/sessions/link-socket.js';
+import { refusalResponse } from '../hub/sessions/link-upgrade.js';
 import { LinkWebSockets, type Upgrade } from '../hub/sessions/link-websockets.js';
 import { peerCertificateOf } from '../pki/peer-certificate.js';
-import { type LinkCounters, MAX_LINKS_PER_THREAD } from './link-counters.js';
+import type { LinkCounters } from './link-counters.js';
 import {
   CLOSE_ABNORMAL,
   FROM_THREAD,
@@ -33,12 +36,15 @@ type TlsUpgrade = Upgrade & { readonly socket: TLSSocket };
 type ThreadLink = { readonly slot: number } & (
   | { readonly phase: 'upgrading'; readonly upgrade: TlsUpgrade; readonly destroy: () => void }
   | { readonly phase: 'open'; readonly webSocket: WebSocket; passedBytes: number }
+  /** The main thread may still read the counters of the link. */
+  | { readonly phase: 'ended' }
 );
 
 export class ThreadLinks {
   readonly #clock: Clock;
   readonly #counters: LinkCounters;
   readonly #outbox: MessageBatch;
+  readonly #onRefused: (refusal: LinkRefusal) => void;
   readonly #webSockets = new LinkWebSockets();
   readonly #links = new Map<number, ThreadLink>();
   readonly #freeSlots: number[] = [];
@@ -46,7 +52,13 @@ export class ThreadLinks {
   #usedSlots = 0;
   #beats: { link: number; payload: Buffer }[] = [];
 
-  constructor(clock: Clock, counters: LinkCounters, outbox: MessageBatch) {
+  constructor(
+    clock: Clock,
+    counters: LinkCounters,
+    outbox: MessageBatch,
+    onRefused: (refusal: LinkRefusal) => void,
+  ) {
+    this.#onRefused = onRefused;
     this.#clock = clock;
     this.#counters = counters;
     this.#outbox = outbox;
@@ -55,17 +67,19 @@ export class ThreadLinks {
   /** Asks the main thread about an upgrade. */
   upgrade(request: IncomingMessage, socket: TLSSocket, head: Buffer): void {
     const slot = this.#freeSlots.pop() ?? this.#usedSlots++;
-    if (slot >= MAX_LINKS_PER_THREAD) {
+    const destroy = () => socket.destroy();
+    socket.on('error', destroy);
+    if (slot >= this.#counters.capacity) {
       this.#usedSlots -= 1;
-      socket.destroy();
+      const error = new ApiError('ServiceUnavailable', 'too many links in one thread of the coordinator');
+      this.#onRefused({ remoteAddress: socket.remoteAddress ?? '', code: error.code, reason: error.message });
+      socket.end(refusalResponse(error), destroy);
       return;
     }
     this.#lastLink += 1;
     const link = this.#lastLink;
     this.#counters.begin(slot);
-    const destroy = () => socket.destroy();
     this.#links.set(link, { phase: 'upgrading', slot, upgrade: { request, socket, head }, destroy });
-    socket.on('error', destroy);
     socket.once('close', () => this.#connectionClosed(link));
     const notice: UpgradeNotice = {
       headers: Object.fromEntries(HEADERS.map((name) => [name, request.headers[name]])),
@@ -79,6 +93,7 @@ export class ThreadLinks {
   /** Carries out an order of the main thread. The link may have ended meanwhile. */
   received({ type, link, body }: LinkMessage): void {
     const found = this.#links.get(link);
+    if (type === TO_THREAD.release) this.#release(link);
     if (found?.phase === 'open') this.#carryOut(type, link, found, body);
     if (found?.phase !== 'upgrading') return;
     if (type === TO_THREAD.admit) {
@@ -157,8 +172,13 @@ export class ThreadLinks {
     webSocket.pause();
     const resume = () => {
       const isOpen = webSocket.readyState !== webSocket.CLOSED;
-      if (isOpen && this.#isBehind(open)) this.#clock.after(RESUME_MS, resume);
-      else webSocket.resume();
+      if (!isOpen || !this.#isBehind(open)) {
+        webSocket.resume();
+        return;
+      }
+      // A connection that is not read is not silent: the main thread would close the link.
+      this.#counters.recordActivity(open.slot);
+      this.#clock.after(RESUME_MS, resume);
     };
     this.#clock.after(RESUME_MS, resume);
   }
@@ -172,7 +192,7 @@ export class ThreadLinks {
     const beats = this.#beats;
     this.#beats = [];
     for (const { link, payload } of beats)
-      if (this.#links.has(link)) this.#outbox.add(FROM_THREAD.beat, link, payload);
+      if (this.#links.get(link)?.phase === 'open') this.#outbox.add(FROM_THREAD.beat, link, payload);
   }
 
   /** A WebSocket reports its end itself. */
@@ -185,14 +205,15 @@ export class ThreadLinks {
     const body = Buffer.alloc(2);
     body.writeUInt16BE(code);
     this.#outbox.add(FROM_THREAD.closed, link, body);
-    this.#release(link);
+    const slot = this.#links.get(link)?.slot;
+    if (slot !== undefined) this.#links.set(link, { phase: 'ended', slot });
   }
 
   #release(link: number): void {
-    const open = this.#links.get(link);
-    if (!open) return;
+    const ended = this.#links.get(link);
+    if (!ended) return;
     this.#links.delete(link);
-    this.#freeSlots.push(open.slot);
+    this.#freeSlots.push(ended.slot);
   }
 }
 

@@ -14,6 +14,8 @@ export interface ThreadSettings {
   readonly doorId: string;
   readonly tls: ServingTls;
   readonly limits: ConnectionLimits;
+  /** How many threads share the limits of the port. */
+  readonly threads: number;
   readonly counters: SharedArrayBuffer;
 }
 
@@ -21,6 +23,8 @@ export interface ThreadSettings {
 export type FromThread =
   | Uint8Array
   | { readonly kind: 'listening' }
+  /** A connection could not be accepted, for example because the process has too many open files. */
+  | { readonly kind: 'acceptFailed'; readonly message: string }
   | { readonly kind: 'refused'; readonly refusal: LinkRefusal };
 
 export type ToThread =

@@ -43,13 +43,23 @@ export class HandshakeQueue {
   readonly #start: (socket: Socket) => void;
   readonly #slice: TimeSlice;
   readonly #onRefused: OnRefused;
+  readonly #maxConcurrent: number;
   readonly #queue = new FairQueue<Waiting>();
   /** Functions that free a slot, by peer. */
   readonly #slots = new Map<string, () => void>();
   #isRunning = false;
 
-  /** `start` starts a handshake. The caller must call `onHandshakeEnd` when it has succeeded or failed. */
-  constructor(clock: Clock, start: (socket: Socket) => void, onRefused: OnRefused = () => undefined) {
+  /**
+   * `start` starts a handshake. The caller must call `onHandshakeEnd` when it has succeeded or failed. `threads`: how many
+   * threads share the limit.
+   */
+  constructor(
+    clock: Clock,
+    start: (socket: Socket) => void,
+    onRefused: OnRefused = () => undefined,
+    threads = 1,
+  ) {
+    this.#maxConcurrent = Math.ceil(MAX_CONCURRENT_HANDSHAKES / threads);
     this.#clock = clock;
     this.#start = start;
     this.#onRefused = onRefused;
@@ -82,7 +92,7 @@ export class HandshakeQueue {
   async #run(): Promise<void> {
     if (this.#isRunning) return;
     this.#isRunning = true;
-    while (this.#slots.size < MAX_CONCURRENT_HANDSHAKES) {
+    while (this.#slots.size < this.#maxConcurrent) {
       const waiting = this.#queue.take();
       if (!waiting) break;
       this.#admit(waiting);
@@ -121,6 +131,8 @@ interface QueueOptions {
   forwarding?: ForwardingHeaders;
   /** Returns true if it has taken the connection over, whose first record has arrived. */
   divert?: (socket: Socket, arrival: Arrival) => boolean;
+  /** How many threads share the limits. Absent: one. */
+  threads?: number;
 }
 
 /**
@@ -128,11 +140,12 @@ interface QueueOptions {
  * the server would wait for them when it closes.
  */
 export function queueHandshakes(server: Server, options: QueueOptions): { close: () => void } {
-  const { clock, onRefused } = options;
+  const { clock, onRefused, threads } = options;
   const [listener] = server.listeners('connection');
   if (!listener) throw new Error('the server listens for no connections');
   server.removeAllListeners('connection');
-  const handshakes = new HandshakeQueue(clock, (socket) => listener.call(server, socket), onRefused);
+  const start = (socket: Socket) => listener.call(server, socket);
+  const handshakes = new HandshakeQueue(clock, start, onRefused, threads);
   const peers = new ForwardedPeers();
   const onFirstRecord = (socket: Socket, arrival: Arrival) => {
     if (options.divert?.(socket, arrival)) return;

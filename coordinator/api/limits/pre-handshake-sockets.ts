@@ -51,6 +51,8 @@ interface PreHandshakeOptions {
   /** Absent: no other coordinator forwards connections, and a header is as invalid as other bytes that are not TLS. */
   forwarding?: ForwardingHeaders;
   onRefused: (refusal: PreHandshakeRefusal) => void;
+  /** How many threads share the limits. Absent: one. */
+  threads?: number;
 }
 
 interface Connection {
@@ -71,6 +73,8 @@ const oldestOf = (sockets: ReadonlySet<Connection>): Connection | undefined => s
 
 export class PreHandshakeSockets {
   readonly #options: PreHandshakeOptions;
+  readonly #maxTotal: number;
+  readonly #maxPerNetwork: number;
   readonly #all = new Set<Connection>();
   readonly #byNetwork = new Map<string, Set<Connection>>();
   #timer: Timer | undefined;
@@ -79,6 +83,9 @@ export class PreHandshakeSockets {
 
   constructor(options: PreHandshakeOptions) {
     this.#options = options;
+    const { threads = 1 } = options;
+    this.#maxTotal = Math.ceil(MAX_PRE_HANDSHAKE / threads);
+    this.#maxPerNetwork = Math.ceil(MAX_PRE_HANDSHAKE_PER_NETWORK / threads);
   }
 
   get size(): number {
@@ -186,7 +193,7 @@ export class PreHandshakeSockets {
   }
 
   #isTooMany(ofNetwork: ReadonlySet<Connection>): boolean {
-    return this.#all.size > MAX_PRE_HANDSHAKE || ofNetwork.size > MAX_PRE_HANDSHAKE_PER_NETWORK;
+    return this.#all.size > this.#maxTotal || ofNetwork.size > this.#maxPerNetwork;
   }
 
   /**
@@ -201,14 +208,14 @@ export class PreHandshakeSockets {
     await clock.yieldToEventLoop();
     this.#isClosingSurplus = false;
     for (const ofNetwork of this.#byNetwork.values()) {
-      while (ofNetwork.size > MAX_PRE_HANDSHAKE_PER_NETWORK)
+      while (ofNetwork.size > this.#maxPerNetwork)
         this.#refuse(
           oldestOf(ofNetwork),
           429,
           'too many connections from this network without a TLS handshake',
         );
     }
-    while (this.#all.size > MAX_PRE_HANDSHAKE)
+    while (this.#all.size > this.#maxTotal)
       this.#refuse(oldestOf(this.#all), 429, 'too many connections without a TLS handshake');
   }
 

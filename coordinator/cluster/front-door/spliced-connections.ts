@@ -30,12 +30,18 @@ interface Unforwarded {
 export class SplicedConnections {
   readonly #clock: Clock;
   readonly #events: Unforwarded;
-  readonly #limit = new NetworkLimit(MAX_SPLICED);
+  readonly #limit: NetworkLimit;
   readonly #pairs = new Set<{ close: () => void }>();
 
-  constructor(clock: Clock, events: Unforwarded) {
+  /** `threads`: how many threads of this process share the limits. */
+  constructor(clock: Clock, events: Unforwarded, threads = 1) {
     this.#clock = clock;
     this.#events = events;
+    const { total, perNetwork } = MAX_SPLICED;
+    this.#limit = new NetworkLimit({
+      total: Math.ceil(total / threads),
+      perNetwork: Math.ceil(perNetwork / threads),
+    });
   }
 
   get size(): number {
@@ -62,6 +68,8 @@ export class SplicedConnections {
       },
     };
     this.#pairs.add(pair);
+    // Without a listener, a client that resets its connection would end the process or the thread.
+    client.on('error', ignore);
     client.once('close', onClientClose);
     leader.once('connect', () => {
       timer.cancel();
@@ -78,7 +86,7 @@ export class SplicedConnections {
         closeAfter(leader, client);
         return;
       }
-      client.off('close', onClientClose);
+      client.off('close', onClientClose).off('error', ignore);
       this.#events.onUnreachable(connection);
     });
   }

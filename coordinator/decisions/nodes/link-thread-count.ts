@@ -20,17 +20,18 @@ interface Machine {
   readonly cores: number;
   /** Of Node.js, for example `22.12.0`. */
   readonly nodeVersion: string;
+  readonly platform: NodeJS.Platform;
   /** Hosts of the fleet at the start of the coordinator. */
   readonly hosts: number;
 }
 
 /**
- * Returns the number of threads for a value of the setting. Node.js before 22.12 cannot share a port between threads, so
- * it has at most one, and by default none.
+ * Returns the number of threads for a value of the setting. Node.js before 22.12, and systems other than Linux,
+ * cannot share a port between threads. They have at most one, and none for `auto`.
  */
-export function linkThreadCount(setting: string, { cores, nodeVersion, hosts }: Machine): number {
+export function linkThreadCount(setting: string, { cores, nodeVersion, platform, hosts }: Machine): number {
   const chosen = readLinkThreads(setting);
-  if (!canShareAPort(nodeVersion)) return Math.min(chosen ?? 0, 1);
+  if (platform !== 'linux' || !canShareAPort(nodeVersion)) return Math.min(chosen ?? 0, 1);
   if (chosen !== undefined) return chosen;
   return cores < FEWEST_CORES || hosts < FEWEST_HOSTS ? 0 : Math.min(MOST_AUTOMATIC, Math.floor(cores / 2));
 }

@@ -98,16 +98,21 @@ export class LinkUpgrader {
     transport: LinkTransport,
     onRefused: OnRefused,
   ): void {
-    const { clusterUID, clock, accept, log } = this.#options;
+    const { clusterUID, clock, log } = this.#options;
     const { node, hash, key } = claim;
+    const accept = (proven: ProvenNode) => {
+      // The hub closes only the sessions that it has when it stops.
+      if (this.#isClosed) webSocket.terminate();
+      else this.#options.accept(proven, webSocket, transport, onRefused);
+    };
     if (!key || nonce === undefined) {
-      accept(claim, webSocket, transport, onRefused);
+      accept(claim);
       return;
     }
     const { remoteAddress } = transport;
     const reason = 'the proof of its key is invalid';
     awaitProof(webSocket, { key, clusterUID, node, nonce }, clock, {
-      proven: () => accept({ node, hash, bearer: newNonce() }, webSocket, transport, onRefused),
+      proven: () => accept({ node, hash, bearer: newNonce() }),
       refused: () => {
         log.warn({ node, reason }, 'link refused');
         // Without the claimed name, because the claim is not proven.

@@ -41,6 +41,12 @@ const REPLACED = {
   message: 'this node has a newer credential',
   retryMs: 500,
 } as const;
+/** Goodbye for a link that can be neither confirmed nor refused. */
+const UNREADABLE = {
+  reason: 'draining',
+  message: 'the credential of this node cannot be read',
+  retryMs: 1_000,
+} as const;
 /** The socket closes within a second, even if the host does not respond. */
 const REVOKED_DRAIN_MS = 500;
 
@@ -55,6 +61,23 @@ export class NodeChangeHandler {
     const { informers } = this.#deps;
     informers.nodes.onChange((change) => this.#nodeChanged(change));
     informers.secrets.onChange((change) => this.#secretChanged(change));
+  }
+
+  /**
+   * Closes a new session whose credential has changed between the authentication and the registration of the session:
+   * `#secretChanged` could not find the session then.
+   */
+  async recheckCredential(session: Session): Promise<void> {
+    const { node } = session;
+    try {
+      const stored = await this.#deps.credentials.get(node);
+      if (stored?.hash === session.keyHash) return;
+      if (!stored) this.#deps.liveness.stopAwaiting(node);
+      this.#closeLink(session, stored?.hash);
+    } catch (error) {
+      this.#deps.log.error({ node, err: error }, 'link closed: its credential cannot be read');
+      session.goodbye(UNREADABLE);
+    }
   }
 
   #nodeChanged({ previous, current }: ObjectChange<Node>): void {
@@ -98,14 +121,17 @@ export class NodeChangeHandler {
 
   /** Closes every session of a node that uses another credential. */
   #closeLinks(node: string, hash: string | undefined): void {
-    const { live, liveness, sessions, log } = this.#deps;
+    const { live, liveness, sessions } = this.#deps;
     if (hash !== undefined && live.get(node)?.session.keyHash === hash) return;
     if (hash === undefined) liveness.stopAwaiting(node);
     for (const session of sessions) {
-      if (session.node !== node || session.keyHash === hash) continue;
-      const goodbye = hash === undefined ? REVOKED : REPLACED;
-      log.warn({ node, reason: goodbye.message }, 'link closed');
-      session.goodbye(goodbye, REVOKED_DRAIN_MS);
+      if (session.node === node && session.keyHash !== hash) this.#closeLink(session, hash);
     }
+  }
+
+  #closeLink(session: Session, hash: string | undefined): void {
+    const goodbye = hash === undefined ? REVOKED : REPLACED;
+    this.#deps.log.warn({ node: session.node, reason: goodbye.message }, 'link closed');
+    session.goodbye(goodbye, REVOKED_DRAIN_MS);
   }
 }

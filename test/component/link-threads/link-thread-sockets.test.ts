@@ -1,16 +1,21 @@
 /** The main thread sees how much a slow agent has not taken yet, and who is at the other end of a link. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { type AddressInfo, connect as connectTcp, createServer, type Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
+import type { Worker } from 'node:worker_threads';
 import { WebSocket } from 'ws';
 import { certificateRequest } from '../../../agent/identity/host-certificate-request.js';
 import { DEFAULT_LIMITS } from '../../../coordinator/api/http/tls-options.js';
+import type { LinkRefusal } from '../../../coordinator/api/ports.js';
+import { linkThreadCount } from '../../../coordinator/decisions/nodes/link-thread-count.js';
 import type { LinkSocket, LinkTransport } from '../../../coordinator/hub/sessions/link-socket.js';
 import type { LinkRequest } from '../../../coordinator/hub/sessions/link-upgrade.js';
 import { LinkThreads } from '../../../coordinator/link-threads/link-threads.js';
 import { ApiError } from '../../../shared/kube/objects/api-status.js';
 import { LINK_PROTOCOL } from '../../../shared/link/link-features.js';
 import { LINK_PATH, SUBPROTOCOL } from '../../../shared/link/messages/link-messages.js';
+import { ExitError } from '../../../shared/process/exit-error.js';
 import { generateKeyPem } from '../../../shared/process/files/private-key.js';
 import { silentLogger } from '../../../shared/process/output/logger.js';
 import { systemClock } from '../../../shared/process/time/clock.js';
@@ -20,14 +25,22 @@ import { fixtureAuthority } from '../../harness/hub/fixture-host-keys.js';
 
 type Opened = LinkSocket & LinkTransport;
 
+/** Threads in the order of their start. */
+const workers: Worker[] = [];
+process.on('worker', (worker: Worker) => workers.push(worker));
+
 /** A thread whose links are all admitted, except those that `refuse` names. */
-async function openThread(context: TestContext, refuse?: ApiError) {
+async function openThread(
+  context: TestContext,
+  { refuse, apiPort = 1, count = 1 }: { refuse?: ApiError; apiPort?: number; count?: number } = {},
+) {
   const authority = await fixtureAuthority(systemClock);
   const { serving, ca } = await sharedPki();
   const requests: LinkRequest[] = [];
   const opened: Opened[] = [];
+  const refusals: LinkRefusal[] = [];
   const threads = new LinkThreads({
-    count: 1,
+    count,
     upgrader: {
       judge: async (request) => {
         requests.push(request);
@@ -35,13 +48,13 @@ async function openThread(context: TestContext, refuse?: ApiError) {
       },
       opened: (_verdict, socket) => opened.push(socket as Opened),
     },
-    peers: { report: () => undefined },
+    peers: { report: (refusal) => refusals.push(refusal) },
     tls: { ...serving, clientAuthorities: authority.trustBundle() },
     limits: DEFAULT_LIMITS,
     clock: systemClock,
     log: silentLogger,
   });
-  const port = await threads.listen({ host: '127.0.0.1', port: 0, apiPort: 1 });
+  const port = await threads.listen({ host: '127.0.0.1', port: 0, apiPort });
   context.after(() => threads.close());
   const key = await generateKeyPem();
   const { certificate: cert } = await authority.sign(await certificateRequest(key, 'n1'));
@@ -51,7 +64,7 @@ async function openThread(context: TestContext, refuse?: ApiError) {
     context.after(() => agent.terminate());
     return agent;
   };
-  return { threads, port, requests, opened, connect };
+  return { threads, port, requests, opened, refusals, connect };
 }
 
 test('the main thread learns whose certificate the connection proves', async (context) => {
@@ -71,8 +84,86 @@ test('a port that another program uses is refused', async (context) => {
   );
 });
 
+test('a thread that cannot listen fails the start', async () => {
+  const threads = new LinkThreads({
+    count: 1,
+    upgrader: { judge: () => Promise.reject(new Error('no link')), opened: () => undefined },
+    peers: { report: () => undefined },
+    tls: { cert: 'broken', key: 'broken' },
+    limits: DEFAULT_LIMITS,
+    clock: systemClock,
+    log: silentLogger,
+  });
+  await assert.rejects(threads.listen({ host: '127.0.0.1', port: 0, apiPort: 1 }), (error) => {
+    assert.ok(error instanceof ExitError);
+    assert.match(error.message, /^A link thread cannot listen on port \d+ .*--link-threads 0/);
+    return true;
+  });
+});
+
+test('a client that resets its forwarded connection ends no other one', async (context) => {
+  const forwarded: Socket[] = [];
+  const api = createServer((socket) => forwarded.push(socket.on('error', () => undefined).resume()));
+  await new Promise<void>((resolve) => api.listen(0, '127.0.0.1', resolve));
+  context.after(() => api.close());
+  const { port, opened, connect } = await openThread(context, {
+    apiPort: (api.address() as AddressInfo).port,
+  });
+  const started = workers.length;
+  const agent = connect();
+  await once(agent, 'open');
+  await until(() => opened.length === 1);
+  for (let count = 1; count <= 20; count += 1) {
+    const client = connectTcp(port, '127.0.0.1', () => client.write('not TLS'));
+    await until(() => forwarded.length === count);
+    const ended = once(forwarded[count - 1] as Socket, 'close');
+    client.resetAndDestroy();
+    await ended;
+  }
+  let payload = '';
+  opened[0]?.on('ping', (bytes) => {
+    payload = bytes.toString();
+  });
+  agent.ping('load');
+  await until(() => payload === 'load');
+  assert.equal(workers.length, started);
+});
+
+test('a connection that the API does not accept is reported', async (context) => {
+  const { port, refusals } = await openThread(context);
+  const client = connectTcp(port, '127.0.0.1', () => client.write('not TLS'));
+  await once(client, 'close');
+  await until(() => refusals.length === 1);
+  assert.deepEqual(
+    refusals.map(({ remoteAddress, code }) => [remoteAddress, code]),
+    [['127.0.0.1', 503]],
+  );
+});
+
+const machine = { cores: 2, nodeVersion: process.versions.node, platform: process.platform, hosts: 0 };
+const canShare = linkThreadCount('2', machine) === 2;
+const skip = canShare ? false : 'this Node.js cannot share a port between threads';
+
+test('two threads share the port, and one that fails keeps the links of the other', {
+  skip,
+}, async (context) => {
+  const { opened, connect } = await openThread(context, { count: 2 });
+  const agents = Array.from({ length: 40 }, () => connect());
+  await Promise.all(agents.map((agent) => once(agent, 'open')));
+  await until(() => opened.length === agents.length);
+  // Throws in the thread.
+  workers.at(-1)?.postMessage({ kind: 'renew', tls: { cert: 'broken', key: 'broken' } });
+  await until(() => agents.some((agent) => agent.readyState === agent.CLOSED));
+  await until(() => opened.some((socket) => socket.readyState !== socket.OPEN));
+  const left = agents.filter((agent) => agent.readyState === agent.OPEN);
+  assert.ok(left.length > 0);
+  const answered = Promise.all(left.map((agent) => once(agent, 'message')));
+  for (const socket of opened) if (socket.readyState === socket.OPEN) socket.send(Buffer.from('x'));
+  await answered;
+});
+
 test('a refused upgrade gets its status', async (context) => {
-  const { connect } = await openThread(context, new ApiError('ServiceUnavailable', 'stopping'));
+  const { connect } = await openThread(context, { refuse: new ApiError('ServiceUnavailable', 'stopping') });
   const [error] = (await once(connect(), 'error')) as [Error];
   assert.match(error.message, /503/);
 });
@@ -126,6 +217,13 @@ test('an agent whose frames are not handled is not read, and others are', async 
     await until(() => framesOf(other).length === index + 1);
   }
   assert.equal(framesOf(flooded).length, 2, 'the first frames above the limit');
+  let silentMs = 0;
+  const hasActivity = () => {
+    const previousMs = silentMs;
+    silentMs = flooded?.silentForMs?.() ?? 0;
+    return silentMs < previousMs;
+  };
+  await until(hasActivity);
   const handleAll = () => {
     for (const frame of framesOf(flooded).splice(0)) {
       handled += 1;

@@ -9,6 +9,7 @@ import { call } from '../../harness/api/https-call.js';
 import { selfSignedCertificate } from '../../harness/api/self-signed-certificate.js';
 import { until } from '../../harness/basics/wait-until.js';
 import { FOLLOWED_LOG } from '../../harness/hub/hub-fixture.js';
+import { revokeAfterVerdict } from '../../harness/hub/late-revocation.js';
 import { helloOf, rawAgent } from '../../harness/hub/raw-agent.js';
 import { withThreadedHub } from '../../harness/link-threads/threaded-hub.js';
 
@@ -67,6 +68,16 @@ withThreadedHub('deleting the Secret of a credential ends its session, and no ot
   await until(() => fixture.hub.connected === 1);
   assert.equal(other.closed, undefined);
 });
+
+withThreadedHub(
+  'a credential that is deleted before the upgrade is complete ends the link',
+  async (fixture) => {
+    revokeAfterVerdict(fixture, 'n1');
+    const agent = await rawAgent(fixture, 'n1', true, [LINK_PROTOCOL]);
+    assert.equal((await agent.waitFor('goodbye')).reason, 'refused');
+    await until(() => agent.closed !== undefined);
+  },
+);
 
 withThreadedHub(
   'one session per node: another process is refused while the first answers',
