@@ -19,8 +19,8 @@ describe('faults that the simulation found', () => {
     withWitness(
       [
         /Pod (?<old>\S+) marked for deletion/,
-        /host-1 +the agent is killed/,
         /Pod <old> changed: status \(Succeeded/,
+        /host-1 +the agent is killed/,
         /desired cache is damaged/,
         /Pod <old> removed/,
       ],
@@ -36,7 +36,9 @@ describe('faults that the simulation found', () => {
               downMs: SECOND,
               damagesCache: true,
             }),
-            after(9.8, { kind: 'delete pod', node: 'host-1', index: 0, force: false }),
+            after(8.3, { kind: 'delete pod', node: 'host-1', index: 0, force: false }),
+            // The Pod's end is reported, but its container cannot be removed.
+            after(0.1, { kind: 'stop engine', node: 'host-1', forMs: 6 * SECOND, killsContainers: false }),
           ],
           20,
         ),
@@ -736,8 +738,8 @@ describe('faults that the simulation found', () => {
     withWitness(
       [
         /Pod (?<old>\S+) created on host-1/,
-        /Pod (?<next>\S+) created on host-1/,
         /Pod <old> removed/,
+        /Pod (?<next>\S+) created on host-1/,
         /DaemonSet alpha removed/,
         /DaemonSet alpha created/,
         /Pod <next> changed: metadata/,
