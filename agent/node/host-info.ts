@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync, statfsSync } from 'node:fs';
 import { arch, cpus, networkInterfaces, platform, release, totalmem } from 'node:os';
 import { parseResolvConf, type Resolver } from '../decisions/container-spec/dns-resolver.js';
+import { hostAddress } from '../decisions/host-address.js';
 
 /** Facts that stay constant while the host runs, except address and disk. */
 export interface HostInfo {
@@ -39,10 +40,10 @@ const CAPABILITIES =
   'MAC_ADMIN SYSLOG WAKE_ALARM BLOCK_SUSPEND AUDIT_READ';
 const ARCHITECTURES: Record<string, string> = { x64: 'amd64', ia32: '386', ppc64: 'ppc64le' };
 
-/** `nodeIP` replaces the detected address. An unknown fact is "". */
-export function readHostInfo(dataDir: string, nodeIP: string | undefined): HostInfo {
+/** `nodeIP` replaces the detected address, `last` is the address of the last call. An unknown fact is "". */
+export function readHostInfo(dataDir: string, nodeIP: string | undefined, last?: string): HostInfo {
   const bootID = firstLine('/proc/sys/kernel/random/boot_id');
-  const address = nodeIP ?? hostAddress();
+  const address = nodeIP ?? hostAddress(networkInterfaces(), defaultInterface(), last);
   const disk = statfsSync(dataDir);
   return {
     machineID: firstLine('/etc/machine-id') || firstLine('/var/lib/dbus/machine-id'),
@@ -128,25 +129,6 @@ function missingCapabilities(): string[] {
 
 function prettyName(): string {
   return /^PRETTY_NAME="?([^"\n]*)"?$/m.exec(readOrEmpty('/etc/os-release'))?.[1] ?? 'Linux';
-}
-
-/** Returns the IPv4 address of the interface with the default route, else the first external address. */
-function hostAddress(): string | undefined {
-  const interfaces = Object.entries(networkInterfaces());
-  const outward = interfaces.flatMap(([name, addresses]) =>
-    (addresses ?? []).filter(({ internal }) => !internal).map((address) => ({ name, ...address })),
-  );
-  const name = defaultInterface();
-  const found =
-    outward.find((address) => address.name === name && address.family === 'IPv4') ??
-    outward.find((address) => address.family === 'IPv4' && !isContainerBridge(address.name)) ??
-    outward.find((address) => !address.address.startsWith('fe80'));
-  return found?.address ?? (interfaces.length > 0 ? '127.0.0.1' : undefined);
-}
-
-/** Other hosts cannot reach the bridges of container engines. */
-function isContainerBridge(name: string): boolean {
-  return /^(docker|br-|podman|cni|veth)/.test(name);
 }
 
 function defaultInterface(): string | undefined {

@@ -16,7 +16,8 @@ interface NodeStatusReporterOptions {
   nodeName: string;
   agentVersion: string;
   driver: Pick<RuntimeDriver, 'info'>;
-  readHost: () => HostInfo;
+  /** `lastAddress`: the host's address at the last call. */
+  readHost: (lastAddress?: string) => HostInfo;
   /** Changes each status before it is reported. For simulated hosts. */
   transformStatus?: (status: NodeStatus) => NodeStatus;
   /** Called with each status that differs from the one before. */
@@ -174,7 +175,7 @@ export class NodeStatusReporter {
 
   /** Reads the host's facts and reports changes. */
   refresh(): void {
-    this.#host = this.#options.readHost();
+    this.#host = this.#options.readHost(this.#host.address);
     this.#reportChange();
   }
 

@@ -165,7 +165,7 @@ function filesOf({ data, manifests }: AgentSettings, runtime: OpenedRuntime) {
 }
 
 function readersOfHost({ data, nodeIp }: AgentSettings, clock: Clock) {
-  return { load: hostLoad(data, clock), readHost: () => readHostInfo(data, nodeIp) };
+  return { load: hostLoad(data, clock), readHost: (last?: string) => readHostInfo(data, nodeIp, last) };
 }
 
 /** Opens the engine's driver, and the log files of Pods if this host can provide them. */
