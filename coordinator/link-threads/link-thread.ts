@@ -9,7 +9,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { LINK_PROTOCOL } from '../../shared/link/link-features.js';
 import { LINK_PATH } from '../../shared/link/messages/link-messages.js';
 import { systemClock } from '../../shared/process/time/clock.js';
-import { secureOptions, serverOptions } from '../api/http/tls-options.js';
+import { LISTEN_BACKLOG, secureOptions, serverOptions } from '../api/http/tls-options.js';
 import { queueHandshakes } from '../api/limits/handshake-queue.js';
 import type { Arrival } from '../api/limits/pre-handshake-sockets.js';
 import { refuseBrokenRequest } from '../api/limits/refused-socket.js';
@@ -121,6 +121,7 @@ server.on('error', (error) => {
   if (!server.listening) throw error;
   post({ kind: 'acceptFailed', message: error.message });
 });
-server.listen({ host: settings.host, port: settings.port, reusePort: settings.threads > 1 }, () =>
+const { host, port, threads } = settings;
+server.listen({ host, port, backlog: LISTEN_BACKLOG, reusePort: threads > 1 }, () =>
   post({ kind: 'listening' }),
 );

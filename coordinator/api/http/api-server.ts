@@ -34,6 +34,7 @@ import {
   bufferParserInput,
   type ConnectionLimits,
   DEFAULT_LIMITS,
+  LISTEN_BACKLOG,
   listenFailure,
   type ServingTls,
   secureOptions,
@@ -198,7 +199,7 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
   return {
     listen: async ({ host, port }) => {
       try {
-        await app.listen({ host, port });
+        await app.listen({ host, port, backlog: LISTEN_BACKLOG });
       } catch (error) {
         throw listenFailure(error, host, port);
       }

@@ -6,7 +6,7 @@ import { randomBytes } from 'node:crypto';
 import { createServer, type Server, type Socket } from 'node:net';
 import type { Logger } from '../../../shared/process/output/logger.js';
 import type { Clock, Timer } from '../../../shared/process/time/clock.js';
-import { listenFailure } from '../../api/http/tls-options.js';
+import { LISTEN_BACKLOG, listenFailure } from '../../api/http/tls-options.js';
 import {
   type Arrival,
   type ForwardingHeaders,
@@ -69,7 +69,7 @@ export async function openFrontDoor(options: FrontDoorOptions): Promise<FrontDoo
   const listener = createServer({ noDelay: true, ...keepAlive });
   const door = new FrontDoor(options, listener);
   try {
-    await listening(listener, () => listener.listen({ host, port }));
+    await listening(listener, () => listener.listen({ host, port, backlog: LISTEN_BACKLOG }));
   } catch (error) {
     throw listenFailure(error, host, port);
   }
