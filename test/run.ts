@@ -28,6 +28,7 @@ import {
   namedSteps,
   STEPS,
   SUITES,
+  type Track,
 } from './runner/schedule.js';
 
 interface Title {
@@ -57,18 +58,21 @@ class OpenTitles {
 
 /** Timeout of a test file. */
 const TIMEOUT_MS = 15 * 60_000;
-/** Files on hosts with systemd build releases and boot hosts: 7 min on an idle machine, more than 15 on a busy one. */
-const HOSTS_TIMEOUT_MS = 45 * 60_000;
+/**
+ * Files on hosts with systemd build releases and boot hosts: 7 min on an idle machine, more than 15 on a busy one. Files
+ * of the simulation get only the time that other suites leave.
+ */
+const LONG_TIMEOUT_MS = 45 * 60_000;
 
-function isOnHosts(file: string): boolean {
-  return relative(COMPILED_SUITES, file).startsWith('hosts/');
+function takesLong(file: string): boolean {
+  return /^(hosts|simulation)\//.test(relative(COMPILED_SUITES, file));
 }
 
 async function runLane(lane: Lane, outcome: Outcome, removed: RemovedFolders): Promise<void> {
   const begun = performance.now();
   const files = filesOf(lane);
   const concurrency = lane.files;
-  const stream = run({ files, concurrency, timeout: files.some(isOnHosts) ? HOSTS_TIMEOUT_MS : TIMEOUT_MS });
+  const stream = run({ files, concurrency, timeout: files.some(takesLong) ? LONG_TIMEOUT_MS : TIMEOUT_MS });
   const titles = new OpenTitles();
   stream.on('test:start', (event) => titles.add(event));
   stream.on('test:pass', (event) => {
@@ -88,6 +92,10 @@ async function runLane(lane: Lane, outcome: Outcome, removed: RemovedFolders): P
   });
   for await (const chunk of stream.compose(new spec())) process.stdout.write(chunk);
   outcome.seconds.set(lane.suites.join(', '), (performance.now() - begun) / 1000);
+}
+
+async function runTrack(track: Track, outcome: Outcome, removed: RemovedFolders): Promise<void> {
+  for (const lane of track) await runLane(lane, outcome, removed);
 }
 
 /** Resolves a name to a suite, or to a file path relative to the suites. Throws if there is neither. */
@@ -119,7 +127,7 @@ async function main(names: string[], options: Options): Promise<number> {
   const removed = new RemovedFolders();
   process.env[REMOVED_FOLDERS_VARIABLE] = removed.path;
   for (const step of steps) {
-    await Promise.all(step.map((each) => runLane(each, outcome, removed)));
+    await Promise.all(step.map((track) => runTrack(track, outcome, removed)));
     // The next step may be the benchmarks, which a concurrent removal would disturb.
     await removed.empty();
   }

@@ -14,35 +14,43 @@ export interface Lane {
 
 const lane = (files: number, ...suites: string[]): Lane => ({ suites, files });
 
-type Steps = readonly (readonly Lane[])[];
+/** Lanes that run one after another. */
+export type Track = readonly Lane[];
+
+type Steps = readonly (readonly Track[])[];
 
 /**
- * Steps run one after another; the lanes of a step run concurrently. Benchmarks need the machine to themselves. A
+ * Steps run one after another; the tracks of a step run concurrently. Benchmarks need the machine to themselves. A
  * browser cancels downloads (`ERR_NETWORK_CHANGED`) when a concurrent suite creates networks.
  *
- * The numbers of files keep two cores busy. A file of the simulation uses a core, one with a browser half a core, a
- * component test waits for a third of its time, and files with engines or a kubectl for two thirds.
+ * The numbers of files keep two cores busy. A file with a browser uses half a core, a component test waits for a third
+ * of its time, and files with engines or a kubectl for two thirds. The simulation never waits and has a low priority, so
+ * it uses what two other suites leave idle.
  */
 export const STEPS: Steps = [
-  [lane(2, '.', 'unit')],
-  [lane(3, 'component')],
-  [lane(1, 'simulation'), lane(2, 'console')],
-  [lane(5, 'clients', 'e2e')],
-  [lane(1, 'bench')],
+  [[lane(2, '.', 'unit')]],
+  [[lane(3, 'component')]],
+  [[lane(3, 'console'), lane(5, 'clients', 'e2e')], [lane(2, 'simulation')]],
+  [[lane(1, 'bench')]],
 ];
 
 /** Suites that run only if they are named. */
 const ON_REQUEST: Readonly<Record<string, Steps>> = {
-  hosts: [[lane(2, 'hosts')]],
+  hosts: [[[lane(2, 'hosts')]]],
   extended: [
-    [lane(1, 'extended/simulation'), lane(1, 'extended/console')],
-    [lane(3, 'extended/engines', 'extended/faults')],
+    [[lane(1, 'extended/simulation')], [lane(1, 'extended/console')]],
+    [[lane(3, 'extended/engines', 'extended/faults')]],
   ],
 };
 
+/** Returns all lanes of these steps. */
+export function lanesOf(steps: Steps): Lane[] {
+  return steps.flat(2);
+}
+
 /** Names of all suites. */
 export const SUITES: readonly string[] = [
-  ...STEPS.flat().flatMap(({ suites }) => suites),
+  ...lanesOf(STEPS).flatMap(({ suites }) => suites),
   ...Object.keys(ON_REQUEST),
 ];
 
@@ -133,8 +141,7 @@ function filesOfSuite(suite: string): string[] {
 
 /** Returns the suites and files of these steps that have no test, for example after a folder was renamed. */
 export function emptySuites(steps: Steps): string[] {
-  return steps
-    .flat()
+  return lanesOf(steps)
     .flatMap(({ suites }) => suites)
     .filter((suite) => filesOfSuite(suite).length === 0);
 }
@@ -155,10 +162,9 @@ export function findTests(name: string): string | undefined {
 
 /** The steps of a suite or file that the user named. */
 function stepsOf(name: string): Steps {
-  if (name.endsWith('.js')) return [[lane(1, name)]];
-  return (
-    ON_REQUEST[name] ?? [[lane(STEPS.flat().find(({ suites }) => suites.includes(name))?.files ?? 2, name)]]
-  );
+  if (name.endsWith('.js')) return [[[lane(1, name)]]];
+  const own = lanesOf(STEPS).find(({ suites }) => suites.includes(name));
+  return ON_REQUEST[name] ?? [[[lane(own?.files ?? 2, name)]]];
 }
 
 /** Runs named files and folders of unit and component tests together, and every other name as steps of its own. */
@@ -166,7 +172,7 @@ export function namedSteps(names: readonly string[]): Steps {
   const isSmall = (name: string) => /^(unit|component)\//.test(name);
   const small = names.filter(isSmall);
   const others = names.filter((name) => !isSmall(name)).flatMap(stepsOf);
-  return small.length > 0 ? [...others, [lane(3, ...small)]] : others;
+  return small.length > 0 ? [...others, [[lane(3, ...small)]]] : others;
 }
 
 /** Returns all steps of `npm test` and of the suites that run on request. */

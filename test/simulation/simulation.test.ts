@@ -1,6 +1,7 @@
 /** Histories of all mixes, the determinism of the simulation, and faults in the product that it must find. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import '../harness/processes/low-priority.js';
 import { CoordinatorTime } from '../../agent/handovers/coordinator-time.js';
 import { LatestValues } from '../../agent/link/latest-values.js';
 import { PodWorkers } from '../../agent/pods/pod-workers.js';

@@ -2,13 +2,10 @@
 
 import type { PlanRequest } from '../../../shared/kube/fleet/plan-types.js';
 import { badRequest } from '../../../shared/kube/objects/api-status.js';
-import { FLEET_GROUP } from '../../../shared/kube/objects/meta.js';
 import { readRights } from '../auth/read-rights.js';
 import { requiredBody } from '../bodies/write-body.js';
 import { computedResource } from '../discovery/served-resource.js';
 import { type ApiDeps, type ApiRequest, type ApiResponse, ok } from '../http/api-context.js';
-
-export const PLAN_PATH = `/apis/${FLEET_GROUP}/v1/plan`;
 
 /** Limits the cost of one plan. */
 const MOST_MANIFESTS = 1_000;

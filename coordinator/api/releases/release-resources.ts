@@ -23,8 +23,6 @@ import {
   type TrustUpdate,
 } from './release-trust.js';
 
-export const RELEASES_PATH = `/apis/${FLEET_GROUP}/v1/releases`;
-export const RELEASE_TRUST_PATH = `/apis/${FLEET_GROUP}/v1/releasetrust`;
 export const RELEASE_RESOURCE = computedResource('Release', 'releases', ['create']);
 export const RELEASE_TRUST_RESOURCE = computedResource('ReleaseTrust', 'releasetrust', ['create', 'list']);
 

@@ -5,6 +5,7 @@
 import { createHash, createPublicKey, type KeyObject, randomBytes } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { FLEET_GROUP } from '../../../shared/kube/objects/meta.js';
 import {
   makePrivateDirectory,
   readIfPresent,
@@ -12,6 +13,10 @@ import {
 } from '../../../shared/process/files/private-file.js';
 import { isReleaseVersion } from '../../../shared/process/release-version.js';
 import { ReleaseError } from './signed-sums.js';
+
+/** Paths of the API. They are here because the command line does not load the API. */
+export const RELEASES_PATH = `/apis/${FLEET_GROUP}/v1/releases`;
+export const RELEASE_TRUST_PATH = `/apis/${FLEET_GROUP}/v1/releasetrust`;
 
 export interface ReleaseTrust {
   /** Ed25519 key of the releases, PEM. Absent before the first release. */

@@ -4,11 +4,10 @@
  */
 
 import type { Command, CommanderError } from 'commander';
-import type { Plan, PlanRequest } from '../../../shared/kube/fleet/plan-types.js';
+import { PLAN_PATH, type Plan, type PlanRequest } from '../../../shared/kube/fleet/plan-types.js';
 import { ApiError } from '../../../shared/kube/objects/api-status.js';
 import { EXIT_CODES, ExitError } from '../../../shared/process/exit-error.js';
 import { printDocument, printLine } from '../../../shared/process/output/terminal-output.js';
-import { PLAN_PATH } from '../../api/fleet/plan-resource.js';
 import { connect } from '../client/api-client.js';
 import { refusalText } from '../client/api-http-client.js';
 import { addKubeconfigOptions, type KubeconfigOptions } from '../client/kubeconfig-choice.js';

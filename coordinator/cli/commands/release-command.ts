@@ -7,12 +7,13 @@ import { EXIT_CODES, ExitError } from '../../../shared/process/exit-error.js';
 import { makePrivateDirectory } from '../../../shared/process/files/private-file.js';
 import { printErrorLine, printLine } from '../../../shared/process/output/terminal-output.js';
 import { compareVersions, isReleaseVersion, VERSION } from '../../../shared/process/release-version.js';
-import { RELEASE_TRUST_PATH, type ReleaseTrustDocument } from '../../api/releases/release-resources.js';
+import type { ReleaseTrustDocument } from '../../api/releases/release-resources.js';
 import {
   changedTrust,
   fingerprint,
   installScriptRefused,
   pemOf,
+  RELEASE_TRUST_PATH,
   readTrust,
   releaseKey,
   type TrustChange,

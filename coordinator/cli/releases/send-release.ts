@@ -1,11 +1,8 @@
 /** Sends a release to the API of a coordinator, which verifies it again and adds all of it or nothing. */
 import type { FileHandle } from 'node:fs/promises';
 import { ExitError } from '../../../shared/process/exit-error.js';
-import {
-  RELEASES_PATH,
-  type ReleaseDocument,
-  type ReleaseUploadDocument,
-} from '../../api/releases/release-resources.js';
+import type { ReleaseDocument, ReleaseUploadDocument } from '../../api/releases/release-resources.js';
+import { RELEASES_PATH } from '../../api/releases/release-trust.js';
 import { parseSums, ReleaseError } from '../../api/releases/signed-sums.js';
 import type { ApiClient } from '../client/api-client.js';
 import { type AddedRelease, requireSameFiles, verifyBytes } from './add-release.js';

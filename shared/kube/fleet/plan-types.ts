@@ -1,4 +1,8 @@
 /** fleet.everynode.dev/v1 Plan: a preview of applying manifests. Computed on request, never stored. */
+import { FLEET_GROUP } from '../objects/meta.js';
+
+/** Accepts POST only. It is here because the command line does not load the API. */
+export const PLAN_PATH = `/apis/${FLEET_GROUP}/v1/plan`;
 
 /**
  * - `start`: the host gets its first Pod.

@@ -6,12 +6,12 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import type { ApiDeps, ApiRequest } from '../../../coordinator/api/http/api-context.js';
 import { readRequest } from '../../../coordinator/api/http/request-info.js';
+import { handleReleaseTrust } from '../../../coordinator/api/releases/release-resources.js';
 import {
-  handleReleaseTrust,
   RELEASE_TRUST_PATH,
   RELEASES_PATH,
-} from '../../../coordinator/api/releases/release-resources.js';
-import { updateTrust } from '../../../coordinator/api/releases/release-trust.js';
+  updateTrust,
+} from '../../../coordinator/api/releases/release-trust.js';
 import { ReleaseUploads } from '../../../coordinator/api/releases/release-uploads.js';
 import { requireSpace } from '../../../coordinator/api/releases/uploaded-file.js';
 import { VerifiedReleases } from '../../../coordinator/api/releases/verified-releases.js';

@@ -1,6 +1,7 @@
 /** Named cases that turn red again when the original fault is put back. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import '../../harness/processes/low-priority.js';
 import { LiveSessions } from '../../../coordinator/hub/sessions/live-sessions.js';
 import { runHistory } from '../runs/run-history.js';
 import { breakDuring } from '../sabotage/break-during.js';

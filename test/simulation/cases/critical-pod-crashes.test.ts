@@ -4,6 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import '../../harness/processes/low-priority.js';
 import { createAgent } from '../../../agent/assembly/create-agent.js';
 import { afterAssign } from '../../../agent/decisions/pods/assigned-pod.js';
 import { ConfigCache } from '../../../agent/desired/config-object-cache.js';

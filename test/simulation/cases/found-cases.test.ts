@@ -1,6 +1,7 @@
 /** Faults that the simulation found without a rollout policy, each as a short history. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import '../../harness/processes/low-priority.js';
 import {
   after,
   daemonSet,

@@ -1,5 +1,6 @@
 /** Faults of DaemonJobs that the simulation found, each as a short history. */
 import { describe, test } from 'node:test';
+import '../../harness/processes/low-priority.js';
 import { after, job, KILLED, outcomesNear, outcomesOf, SECOND } from './case-builders.js';
 import { withWitness } from './case-witness.js';
 

@@ -1,6 +1,7 @@
 /** Faults that the simulation found in rollouts and handovers, each as a short history. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import '../../harness/processes/low-priority.js';
 import type { HandoverRules, Policy } from '../histories/history.js';
 import { after, daemonSet, outcomesNear, outcomesOf, SECOND, setImage } from './case-builders.js';
 import { withWitness } from './case-witness.js';

@@ -1,5 +1,6 @@
 /** Faults with values of hosts that the simulation found, each as a short history. */
 import { describe, test } from 'node:test';
+import '../../harness/processes/low-priority.js';
 import type { Step, UserStep } from '../histories/history.js';
 import { after, daemonSet, outcomesNear, outcomesOf, setImage } from './case-builders.js';
 import { type Absent, withWitness } from './case-witness.js';

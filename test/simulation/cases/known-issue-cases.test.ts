@@ -1,6 +1,7 @@
 /** Faults reported for other systems, each as a short history with the issue number. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import '../../harness/processes/low-priority.js';
 import { after, daemonSet, KILLED, outcomesOf, SECOND, setImage, starts } from './case-builders.js';
 import { withWitness } from './case-witness.js';
 

@@ -1,6 +1,7 @@
 /** Histories of several coordinators over a simulated etcd, their determinism, and faults in the product that they must find. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import '../../harness/processes/low-priority.js';
 import { ChangeLog } from '../../../coordinator/store/log/change-log.js';
 import { GroupCommit } from '../../../coordinator/store/log/group-commit.js';
 import { LeaderLog } from '../../../coordinator/store/replica/leader-log.js';

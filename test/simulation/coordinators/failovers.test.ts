@@ -1,6 +1,7 @@
 /** Histories in which one of several coordinators takes over from another, with agents and rollouts. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import '../../harness/processes/low-priority.js';
 import { after, daemonSet, outcomesNear, SECOND, setImage } from '../cases/case-builders.js';
 import { withWitness } from '../cases/case-witness.js';
 import { generateHistory } from '../histories/draw-history.js';

@@ -1,6 +1,7 @@
 /** That each rule on DaemonJobs can be broken, and says so. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import '../../harness/processes/low-priority.js';
 import type { CoordinatorCore } from '../../../coordinator/coordinator-core.js';
 import { daemonJobKind, daemonJobResultKind, podKind } from '../../../coordinator/kinds/index.js';
 import type { DaemonJobSpec, DaemonJobStatus } from '../../../shared/kube/daemonjobs/daemonjob-types.js';

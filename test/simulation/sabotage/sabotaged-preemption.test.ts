@@ -1,6 +1,7 @@
 /** That each rule on preemption can be broken, and says so. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import '../../harness/processes/low-priority.js';
 import { NodeReservations } from '../../../coordinator/controllers/nodes/node-reservations.js';
 import type { CoordinatorCore } from '../../../coordinator/coordinator-core.js';
 import { podKind } from '../../../coordinator/kinds/index.js';

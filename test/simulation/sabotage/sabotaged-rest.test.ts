@@ -1,6 +1,7 @@
 /** That each thing which must be at rest can be missed, and is: a product that is wrong in one place, in a history made for it. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import '../../harness/processes/low-priority.js';
 import { Outbox } from '../../../agent/link/outbox.js';
 import { PodWorkers } from '../../../agent/pods/pod-workers.js';
 import { TerminationBarrier } from '../../../agent/pods/termination-barrier.js';

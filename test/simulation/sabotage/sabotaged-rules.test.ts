@@ -1,6 +1,7 @@
 /** That each rule can be broken, and says so: a product that is wrong in one place, in a history made for it. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import '../../harness/processes/low-priority.js';
 import { HandoverConfirmations } from '../../../agent/handovers/handover-confirmations.js';
 import { ZoneEvictions } from '../../../coordinator/controllers/nodes/zone-evictions.js';
 import { RolloutReconciler } from '../../../coordinator/controllers/rollouts/rollout-reconciler.js';

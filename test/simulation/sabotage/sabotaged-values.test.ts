@@ -1,6 +1,7 @@
 /** That each rule on values of hosts can be broken, and says so. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import '../../harness/processes/low-priority.js';
 import { HOST_VALUES_ANNOTATION } from '../../../shared/kube/host-values/rendered-values.js';
 import { after, daemonSet } from '../cases/case-builders.js';
 import type { Step, UserStep } from '../histories/history.js';

@@ -1,5 +1,6 @@
 /** The schedule of `npm test`: no file is forgotten, none runs twice, and long files start first. */
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { relative } from 'node:path';
 import { test } from 'node:test';
 import {
@@ -8,12 +9,13 @@ import {
   emptySuites,
   filesOf,
   LONG_FILES,
+  lanesOf,
   STEPS,
   testFiles,
 } from '../../runner/schedule.js';
 
 const pathOf = (file: string) => relative(COMPILED_SUITES, file);
-const pathsOf = (steps: ReturnType<typeof allSteps>) => steps.flat().flatMap(filesOf).map(pathOf);
+const pathsOf = (steps: ReturnType<typeof allSteps>) => lanesOf(steps).flatMap(filesOf).map(pathOf);
 
 test('every test file runs in one step, of npm test or on request', () => {
   const all = testFiles(COMPILED_SUITES, true).map(pathOf).sort();
@@ -29,7 +31,7 @@ test('each file with a measured time exists and runs in npm test', () => {
 test('no suite lacks test files, and one that does is named', () => {
   assert.deepEqual(emptySuites(allSteps()), []);
   const step = [{ suites: ['unit', 'renamed', 'component/cli/renamed.test.js'], files: 2 }];
-  assert.deepEqual(emptySuites([step]), ['renamed', 'component/cli/renamed.test.js']);
+  assert.deepEqual(emptySuites([[step]]), ['renamed', 'component/cli/renamed.test.js']);
 });
 
 test('files with a measured time start before the others of their lane, the longest first', () => {
@@ -42,4 +44,11 @@ test('files with a measured time start before the others of their lane, the long
     seconds.slice(0, measured.length),
     [...measured].sort((a, b) => b - a),
   );
+});
+
+test('files of the simulation have a low priority, so that they do not delay the suites that run next to them', () => {
+  const eager = filesOf({ suites: ['simulation'], files: 1 }).filter(
+    (file) => !readFileSync(file, 'utf8').includes("harness/processes/low-priority.js'"),
+  );
+  assert.deepEqual(eager.map(pathOf), []);
 });
