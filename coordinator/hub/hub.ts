@@ -4,7 +4,6 @@
  */
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { credentialSecretName, ENROLMENT_NAMESPACE } from '../../shared/kube/nodes/node-credential-secret.js';
 import type { Logger } from '../../shared/process/output/logger.js';
 import type { Clock } from '../../shared/process/time/clock.js';
 import type { RecordEvent } from '../decisions/events/event-occurrence.js';
@@ -22,7 +21,7 @@ import {
   type NodeAuthenticatorDeps,
   type ProvenNode,
 } from './identity/node-authenticator.js';
-import { isSameHash, NodeCredentials, secretField } from './identity/node-credentials.js';
+import { cachedKeyHash, isSameHash, NodeCredentials } from './identity/node-credentials.js';
 import { nodeOfSubject } from './identity/node-subject.js';
 import { issueServing, type ServingAuthority } from './identity/serving-issuer.js';
 import { HostReports } from './reports/host-reports.js';
@@ -191,9 +190,7 @@ export class Hub {
   isRegisteredKey(peer: PeerCertificate): boolean {
     const node = nodeOfSubject(peer);
     if (node === undefined) return false;
-    const ref = { namespace: ENROLMENT_NAMESPACE, name: credentialSecretName(node) };
-    const secret = this.#options.informers.secrets.get(ref);
-    return secret !== undefined && isSameHash(secretField(secret, 'key'), peer.keyHash);
+    return isSameHash(cachedKeyHash(this.#options.informers.secrets, node), peer.keyHash);
   }
 
   /** Returns the node that received this bearer token, while its link is open. */

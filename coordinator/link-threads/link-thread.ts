@@ -13,12 +13,12 @@ import { LISTEN_BACKLOG, secureOptions, serverOptions } from '../api/http/tls-op
 import { queueHandshakes } from '../api/limits/handshake-queue.js';
 import type { Arrival } from '../api/limits/pre-handshake-sockets.js';
 import { refuseBrokenRequest } from '../api/limits/refused-socket.js';
-import type { LinkRefusal } from '../api/ports.js';
 import { encodeProxyHeader } from '../cluster/front-door/proxy-header.js';
 import { SplicedConnections } from '../cluster/front-door/spliced-connections.js';
 import { offeredProtocols } from './client-hello.js';
 import { LinkCounters } from './link-counters.js';
 import { MessageBatch, messagesOf } from './message-batch.js';
+import { RefusalReports } from './refusal-reports.js';
 import { ThreadLinks } from './thread-links.js';
 import type { FromThread, ThreadSettings, ToThread } from './thread-protocol.js';
 
@@ -31,9 +31,8 @@ function post(message: FromThread): void {
   else parentPort?.postMessage(message);
 }
 
-function onRefused(refusal: LinkRefusal): void {
-  post({ kind: 'refused', refusal });
-}
+const refusals = new RefusalReports(clock, (report) => post({ kind: 'refused', report }));
+const onRefused = refusals.add.bind(refusals);
 
 /** Connections that are no links. */
 class ApiConnections {
@@ -114,12 +113,13 @@ parentPort?.on('message', (message: ToThread) => {
   else {
     server.close(() => parentPort?.close());
     handshakes.close();
+    refusals.flush();
   }
 });
 server.on('error', (error) => {
-  // Ends the thread. Once it listens, an error concerns one connection.
+  // Ends the thread. Once it listens, an error concerns one connection, for example above the limit of open files.
   if (!server.listening) throw error;
-  post({ kind: 'acceptFailed', message: error.message });
+  onRefused({ remoteAddress: '', code: 503, reason: error.message });
 });
 const { host, port, threads } = settings;
 server.listen({ host, port, backlog: LISTEN_BACKLOG, reusePort: threads > 1 }, () =>

@@ -25,6 +25,7 @@ import {
   messagesOf,
   TO_THREAD,
 } from './message-batch.js';
+import type { RefusalReport } from './refusal-reports.js';
 import type { FromThread, ThreadSettings, ToThread, UpgradeNotice } from './thread-protocol.js';
 import { ThreadSocket } from './thread-socket.js';
 
@@ -149,9 +150,7 @@ class LinkThread {
     this.#worker.on('message', (message: FromThread) => {
       if (message instanceof Uint8Array) for (const each of messagesOf(message)) this.#received(each);
       else if (message.kind === 'listening') onListening();
-      else if (message.kind === 'acceptFailed')
-        options.log.error({ reason: message.message }, 'a link thread could not accept a connection');
-      else options.peers.report({ path: '', ...message.refusal });
+      else this.#refused(message.report);
     });
     let failure: Error | undefined;
     this.#worker.on('error', (error: Error) => {
@@ -198,6 +197,13 @@ class LinkThread {
     this.#sockets.delete(link);
     this.#upgrades.delete(link);
     this.#outbox.add(TO_THREAD.release, link);
+  }
+
+  #refused({ refusals, others }: RefusalReport): void {
+    const { peers, log } = this.#options;
+    for (const { refusal, times } of refusals) peers.report({ path: '', ...refusal }, times);
+    if (others > 0)
+      log.warn({ refusals: others }, 'peers of too many networks were refused to log each of them');
   }
 
   async #judge(link: number, { slot, ...request }: UpgradeNotice): Promise<void> {

@@ -94,7 +94,7 @@ export class MessageBatch {
   }
 }
 
-/** Returns the messages of a batch. Their bodies share its memory. */
+/** Returns the messages of a batch. Their bodies share its memory: a body that is kept needs `ownBytes`. */
 export function* messagesOf(bytes: Uint8Array): Iterable<LinkMessage> {
   const batch = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   for (let at = 0; at < batch.length; ) {
@@ -103,4 +103,12 @@ export function* messagesOf(bytes: Uint8Array): Iterable<LinkMessage> {
     yield { type: batch[at] ?? 0, link: batch.readUInt32LE(at + LINK_OFFSET), body };
     at = end;
   }
+}
+
+/**
+ * Returns the bytes in memory of their own, unless they are half of their batch. Otherwise a queued frame of one slow
+ * agent would keep the frames of all other agents in memory.
+ */
+export function ownBytes(body: Buffer): Buffer {
+  return 2 * body.length < body.buffer.byteLength ? Buffer.from(body) : body;
 }

@@ -17,6 +17,7 @@ import {
   FROM_THREAD,
   type LinkMessage,
   type MessageBatch,
+  ownBytes,
   TO_THREAD,
 } from './message-batch.js';
 import type { UpgradeNotice } from './thread-protocol.js';
@@ -112,14 +113,14 @@ export class ThreadLinks {
   ): void {
     switch (type) {
       case TO_THREAD.frame:
-        webSocket.send(body, () => this.#counters.addAccepted(slot, body.length));
-        return;
-      case TO_THREAD.acknowledgedFrame:
-        webSocket.send(body, () => {
-          this.#counters.addAccepted(slot, body.length);
-          this.#outbox.add(FROM_THREAD.sent, link);
+      case TO_THREAD.acknowledgedFrame: {
+        const frame = ownBytes(body);
+        webSocket.send(frame, () => {
+          this.#counters.addAccepted(slot, frame.length);
+          if (type === TO_THREAD.acknowledgedFrame) this.#outbox.add(FROM_THREAD.sent, link);
         });
         return;
+      }
       case TO_THREAD.ping:
         webSocket.ping();
         return;

@@ -1,7 +1,7 @@
 /** What the main thread and a link thread pass to each other outside of batches. */
 import type { ConnectionLimits, ServingTls } from '../api/http/tls-options.js';
-import type { LinkRefusal } from '../api/ports.js';
 import type { LinkRequest } from '../hub/sessions/link-upgrade.js';
+import type { RefusalReport } from './refusal-reports.js';
 
 /** `workerData` of a link thread. */
 export interface ThreadSettings {
@@ -23,9 +23,7 @@ export interface ThreadSettings {
 export type FromThread =
   | Uint8Array
   | { readonly kind: 'listening' }
-  /** A connection could not be accepted, for example because the process has too many open files. */
-  | { readonly kind: 'acceptFailed'; readonly message: string }
-  | { readonly kind: 'refused'; readonly refusal: LinkRefusal };
+  | { readonly kind: 'refused'; readonly report: RefusalReport };
 
 export type ToThread =
   | Uint8Array

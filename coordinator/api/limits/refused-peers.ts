@@ -34,21 +34,26 @@ export class RefusedPeers {
     this.#deps = deps;
   }
 
-  report(refusal: PeerRefusal): void {
+  /** `times`: how many refusals of this kind there were. */
+  report(refusal: PeerRefusal, times = 1): void {
     const { clock, log, audit } = this.#deps;
-    const { remoteAddress, node, code, reason } = refusal;
-    const key = JSON.stringify([networkOf(remoteAddress), node, code, reason]);
+    const key = refusalKind(refusal);
     const now = clock.monotonic();
     const recent = this.#recent.get(key);
     if (recent && now < recent.untilMs) {
-      recent.repeated += 1;
+      recent.repeated += times;
       return;
     }
     this.#recent.delete(key);
-    this.#recent.set(key, { untilMs: now + REPEAT_MS, repeated: 0 });
+    this.#recent.set(key, { untilMs: now + REPEAT_MS, repeated: times - 1 });
     const [oldest] = this.#recent.keys();
     if (oldest !== undefined && this.#recent.size > MAX_KINDS) this.#recent.delete(oldest);
     log.warn({ ...refusal, ...(recent?.repeated ? { repeated: recent.repeated } : {}) }, 'peer refused');
     audit?.record(refusalEvent({ ...refusal, auditID: audit.newId(), at: clock.now() }));
   }
+}
+
+/** Returns a key that is equal for refusals that are reported together. */
+export function refusalKind({ remoteAddress, node, code, reason }: LinkRefusal): string {
+  return JSON.stringify([networkOf(remoteAddress), node, code, reason]);
 }

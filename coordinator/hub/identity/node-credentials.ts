@@ -12,6 +12,7 @@ import {
 import { ApiError, isNotFound, orUndefined } from '../../../shared/kube/objects/api-status.js';
 import type { Secret } from '../../../shared/kube/objects/config-types.js';
 import { toTimestamp } from '../../../shared/kube/objects/meta.js';
+import type { Informer } from '../../informers/informer.js';
 import { CREDENTIAL_SECRET_TYPE } from '../../kinds/config/secret-kind.js';
 import { secretKind } from '../../kinds/index.js';
 import type { Registry } from '../../registry/registry.js';
@@ -127,6 +128,12 @@ export function removalCommand(node: string): string {
 export function isSameHash(stored: string | undefined, hash: string): boolean {
   if (stored === undefined || stored.length !== hash.length) return false;
   return timingSafeEqual(Buffer.from(stored), Buffer.from(hash));
+}
+
+/** Returns the hash of a node's key in the cache, which may be older than the store; undefined if it has none. */
+export function cachedKeyHash(secrets: Pick<Informer<Secret>, 'get'>, node: string): string | undefined {
+  const secret = secrets.get({ namespace: ENROLMENT_NAMESPACE, name: credentialSecretName(node) });
+  return secret && secretField(secret, 'key');
 }
 
 /** Reads a Secret in the namespace of the enrolment; undefined if it does not exist. */

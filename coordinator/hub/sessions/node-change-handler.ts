@@ -9,7 +9,12 @@ import type { RecordEvent } from '../../decisions/events/event-occurrence.js';
 import { schedulableEvent } from '../../decisions/nodes/node-status-events.js';
 import type { Informers, ObjectChange } from '../../informers/informer.js';
 import { sendPrefetchImages } from '../desired/prefetch-images.js';
-import type { NodeCredentials } from '../identity/node-credentials.js';
+import {
+  cachedKeyHash,
+  isSameHash,
+  type NodeCredentials,
+  secretField,
+} from '../identity/node-credentials.js';
 import type { LiveSessions } from './live-sessions.js';
 import type { NodeLiveness } from './node-liveness.js';
 import type { Session } from './session.js';
@@ -65,10 +70,13 @@ export class NodeChangeHandler {
 
   /**
    * Closes a new session whose credential has changed between the authentication and the registration of the session:
-   * `#secretChanged` could not find the session then.
+   * `#secretChanged` could not find the session then. Call it in the same turn as the registration: `#secretChanged` finds
+   * the session for each change that the cache does not show yet. The store is read only if the cache lacks the
+   * credential, for example because the host has just joined.
    */
   async recheckCredential(session: Session): Promise<void> {
     const { node } = session;
+    if (isSameHash(cachedKeyHash(this.#deps.informers.secrets, node), session.keyHash)) return;
     try {
       const stored = await this.#deps.credentials.get(node);
       if (stored?.hash === session.keyHash) return;
@@ -113,19 +121,19 @@ export class NodeChangeHandler {
 
   /** A host that is connected with a replaced credential has to authenticate again. */
   #secretChanged({ previous, current }: ObjectChange<Secret>): void {
-    const node = previous && nodeOfCredential(previous.metadata);
+    if (!previous) return;
+    const node = nodeOfCredential(previous.metadata);
     if (node === undefined) return;
-    if (!current) this.#closeLinks(node, undefined);
-    else void this.#deps.credentials.get(node).then((stored) => this.#closeLinks(node, stored?.hash));
-  }
-
-  /** Closes every session of a node that uses another credential. */
-  #closeLinks(node: string, hash: string | undefined): void {
     const { live, liveness, sessions } = this.#deps;
-    if (hash !== undefined && live.get(node)?.session.keyHash === hash) return;
+    const hash = current && secretField(current, 'key');
+    const isRenewed = hash !== undefined && hash === secretField(previous, 'key');
+    if (isRenewed && live.get(node)?.session.keyHash === hash) return;
     if (hash === undefined) liveness.stopAwaiting(node);
     for (const session of sessions) {
-      if (session.node === node && session.keyHash !== hash) this.#closeLink(session, hash);
+      if (session.node !== node || session.keyHash === hash) continue;
+      if (!current) this.#closeLink(session, undefined);
+      // The session may use a credential that is newer than this change.
+      else void this.recheckCredential(session);
     }
   }
 

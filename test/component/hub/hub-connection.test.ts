@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { findCondition, isConditionTrue } from '../../../shared/kube/objects/conditions.js';
 import { until } from '../../harness/basics/wait-until.js';
 import { withHub } from '../../harness/hub/hub-fixture.js';
+import { withEachHub } from '../../harness/link-threads/threaded-hub.js';
 
 withHub('a first hello creates the Node, with labels of the agent and of its status', async (fixture) => {
   const agent = await fixture.agent('n1');
@@ -18,7 +19,7 @@ withHub('a first hello creates the Node, with labels of the agent and of its sta
   assert.ok(isConditionTrue(conditions, 'Ready') && isConditionTrue(conditions, 'Connected'));
 });
 
-withHub('a Pod bound to the node reaches its agent, and its status returns', async (fixture) => {
+withEachHub('a Pod bound to the node reaches its agent, and its status returns', async (fixture) => {
   const agent = await fixture.agent('n1');
   const pod = await fixture.boundPod('p', 'n1');
   await until(() => agent.held.size === 1);

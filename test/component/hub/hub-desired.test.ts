@@ -7,6 +7,7 @@ import type { Desired } from '../../../shared/link/messages/link-messages.js';
 import { until } from '../../harness/basics/wait-until.js';
 import { withHub } from '../../harness/hub/hub-fixture.js';
 import { helloOf, rawAgent } from '../../harness/hub/raw-agent.js';
+import { withEachHub } from '../../harness/link-threads/threaded-hub.js';
 
 withHub('an agent with the complete state is sent nothing', async (fixture) => {
   const pod = await fixture.boundPod('p', 'n1');
@@ -25,7 +26,7 @@ withHub('an agent with the complete state is sent nothing', async (fixture) => {
   assert.ok(back.held.has(pod.metadata.uid ?? ''));
 });
 
-withHub(
+withEachHub(
   'after any absence only the difference is sent: new, changed and removed objects',
   async (fixture) => {
     const [same, changed] = [await fixture.boundPod('same', 'n1'), await fixture.boundPod('changed', 'n1')];
@@ -185,35 +186,38 @@ withHub('an ended Pod is not sent to a host that does not know it', async (fixtu
   assert.deepEqual(agent.changes, []);
 });
 
-withHub('two differences are sent before one is applied, and later changes are merged', async (fixture) => {
-  const agent = await rawAgent(fixture, 'n1');
-  agent.send(helloOf('n1'));
-  await agent.waitFor('welcome');
-  const first = await fixture.boundPod('p1', 'n1');
-  const { id } = await agent.waitFor('desired');
-  const sent = () => agent.received.filter((message): message is Desired => message.kind === 'desired');
-  await fixture.boundPod('p2', 'n1');
-  await until(() => sent().length === 2);
-  const [third, fourth] = [await fixture.boundPod('p3', 'n1'), await fixture.boundPod('p4', 'n1')];
-  await fixture.controlPlane.registry.delete(podKind, first.metadata, { gracePeriodSeconds: 0 });
-  await fixture.controlPlane.settle();
-  assert.equal(sent().length, 2);
-  agent.send({ kind: 'applied', id });
-  await until(() => sent().length === 3);
-  assert.deepEqual(
-    sent()[2]?.set.map(({ uid }) => uid),
-    [third.metadata.uid, fourth.metadata.uid],
-  );
-  assert.deepEqual(sent()[2]?.removed, [first.metadata.uid]);
-  agent.send({ kind: 'status', id: 1, hostTimeMs: 0, pods: [], removed: [], applied: sent()[2]?.id ?? 0 });
-  await fixture.boundPod('p5', 'n1');
-  await until(() => sent().length === 4);
-  agent.send({ kind: 'applied', id });
-  const { message } = await agent.waitFor('goodbye');
-  assert.match(message, /applied without a matching difference/);
-});
+withEachHub(
+  'two differences are sent before one is applied, and later changes are merged',
+  async (fixture) => {
+    const agent = await rawAgent(fixture, 'n1');
+    agent.send(helloOf('n1'));
+    await agent.waitFor('welcome');
+    const first = await fixture.boundPod('p1', 'n1');
+    const { id } = await agent.waitFor('desired');
+    const sent = () => agent.received.filter((message): message is Desired => message.kind === 'desired');
+    await fixture.boundPod('p2', 'n1');
+    await until(() => sent().length === 2);
+    const [third, fourth] = [await fixture.boundPod('p3', 'n1'), await fixture.boundPod('p4', 'n1')];
+    await fixture.controlPlane.registry.delete(podKind, first.metadata, { gracePeriodSeconds: 0 });
+    await fixture.controlPlane.settle();
+    assert.equal(sent().length, 2);
+    agent.send({ kind: 'applied', id });
+    await until(() => sent().length === 3);
+    assert.deepEqual(
+      sent()[2]?.set.map(({ uid }) => uid),
+      [third.metadata.uid, fourth.metadata.uid],
+    );
+    assert.deepEqual(sent()[2]?.removed, [first.metadata.uid]);
+    agent.send({ kind: 'status', id: 1, hostTimeMs: 0, pods: [], removed: [], applied: sent()[2]?.id ?? 0 });
+    await fixture.boundPod('p5', 'n1');
+    await until(() => sent().length === 4);
+    agent.send({ kind: 'applied', id });
+    const { message } = await agent.waitFor('goodbye');
+    assert.match(message, /applied without a matching difference/);
+  },
+);
 
-withHub('a large difference is sent in several messages that each fit a frame', async (fixture) => {
+withEachHub('a large difference is sent in several messages that each fit a frame', async (fixture) => {
   const filler = 'x'.repeat(200_000);
   for (let i = 0; i < 12; i++) {
     const { metadata } = await fixture.boundPod(`p${i}`, 'n1');

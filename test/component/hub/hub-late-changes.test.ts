@@ -7,11 +7,11 @@ import { LinkUpgrader } from '../../../coordinator/hub/sessions/link-upgrade.js'
 import { silentLogger } from '../../../shared/process/output/logger.js';
 import { systemClock } from '../../../shared/process/time/clock.js';
 import { until } from '../../harness/basics/wait-until.js';
-import { withHub } from '../../harness/hub/hub-fixture.js';
 import { revokeAfterVerdict } from '../../harness/hub/late-revocation.js';
 import { rawAgent } from '../../harness/hub/raw-agent.js';
+import { withEachHub } from '../../harness/link-threads/threaded-hub.js';
 
-withHub('a credential that is deleted before the proof of its key ends the link', async (fixture) => {
+withEachHub('a credential that is deleted before the proof of its key ends the link', async (fixture) => {
   revokeAfterVerdict(fixture, 'n1');
   const agent = await rawAgent(fixture, 'n1');
   assert.equal((await agent.waitFor('goodbye')).reason, 'refused');

@@ -5,10 +5,11 @@ import { LINK_CAUSES } from '../../../shared/kube/fleet/host-meter-types.js';
 import { LINK_LABEL } from '../../../shared/kube/nodes/heartbeat-config.js';
 import { until } from '../../harness/basics/wait-until.js';
 import { withHub } from '../../harness/hub/hub-fixture.js';
+import { withEachHub } from '../../harness/link-threads/threaded-hub.js';
 
 const soon = (holds: () => true | unknown) => until(holds, { timeoutMs: 30_000 });
 
-withHub('both ends count the same bytes, by the same causes', async (fixture) => {
+withEachHub('both ends count the same bytes, by the same causes', async (fixture) => {
   assert.equal(fixture.hub.meters.of('n1'), undefined);
   const agent = await fixture.agent('n1');
   await soon(() => agent.link.phase === 'live');

@@ -7,6 +7,7 @@ import { until } from '../../harness/basics/wait-until.js';
 import { conditionOf, untilConnected } from '../../harness/hub/hub-conditions.js';
 import { GRACE_MS, RETURN_MS, withHub } from '../../harness/hub/hub-fixture.js';
 import { helloOf, rawAgent } from '../../harness/hub/raw-agent.js';
+import { withEachHub } from '../../harness/link-threads/threaded-hub.js';
 import { nodeObject } from '../../harness/objects/object-builders.js';
 
 withHub('after a start nodes that have not reconnected get a grace period', async (fixture) => {
@@ -64,26 +65,29 @@ function connectedBefore(name: string) {
   return { ...old, status: { ...old.status, conditions } };
 }
 
-withHub('after a start a host is awaited until it has reported all its Pods, or is lost', async (fixture) => {
-  const { resync: heard } = fixture.hub;
-  const news: string[] = [];
-  heard.onResynced((node) => void news.push(node));
-  await fixture.controlPlane.registry.create(nodeKind, undefined, nodeObject('silent'));
-  await fixture.controlPlane.settle();
-  assert.ok(heard.isAwaitingResync('silent'));
-  const { metadata } = await fixture.boundPod('p', 'n1');
-  const { uid = '' } = metadata;
-  const agent = await fixture.agent('n1', { held: new Map([[uid, 'as it was']]) });
-  await untilConnected(fixture, agent, 'n1');
-  assert.ok(heard.isAwaitingResync('n1'), 'its Pod is yet to be told of');
-  agent.link.outbox.putPod({ uid, namespace: 'default', name: 'p', status: { phase: 'Running' } });
-  await until(() => !heard.isAwaitingResync('n1'));
-  assert.equal(heard.resyncedAt('n1'), fixture.controlPlane.clock.now());
-  await fixture.controlPlane.advance(RETURN_MS + GRACE_MS);
-  assert.ok(!heard.isAwaitingResync('silent'), 'it is lost');
-  assert.equal(heard.resyncedAt('silent'), undefined);
-  assert.deepEqual(news, ['n1']);
-});
+withEachHub(
+  'after a start a host is awaited until it has reported all its Pods, or is lost',
+  async (fixture) => {
+    const { resync: heard } = fixture.hub;
+    const news: string[] = [];
+    heard.onResynced((node) => void news.push(node));
+    await fixture.controlPlane.registry.create(nodeKind, undefined, nodeObject('silent'));
+    await fixture.controlPlane.settle();
+    assert.ok(heard.isAwaitingResync('silent'));
+    const { metadata } = await fixture.boundPod('p', 'n1');
+    const { uid = '' } = metadata;
+    const agent = await fixture.agent('n1', { held: new Map([[uid, 'as it was']]) });
+    await untilConnected(fixture, agent, 'n1');
+    assert.ok(heard.isAwaitingResync('n1'), 'its Pod is yet to be told of');
+    agent.link.outbox.putPod({ uid, namespace: 'default', name: 'p', status: { phase: 'Running' } });
+    await until(() => !heard.isAwaitingResync('n1'));
+    assert.equal(heard.resyncedAt('n1'), fixture.controlPlane.clock.now());
+    await fixture.controlPlane.advance(RETURN_MS + GRACE_MS);
+    assert.ok(!heard.isAwaitingResync('silent'), 'it is lost');
+    assert.equal(heard.resyncedAt('silent'), undefined);
+    assert.deepEqual(news, ['n1']);
+  },
+);
 
 withHub('a node that is revoked before it was resynced is not awaited', async (fixture) => {
   await fixture.controlPlane.registry.create(nodeKind, undefined, connectedBefore('old'));
@@ -100,7 +104,7 @@ withHub('a node that is revoked before it was resynced is not awaited', async (f
   assert.equal(conditionOf(fixture, 'old', 'Ready'), 'Unknown NodeStatusUnknown');
 });
 
-withHub('a host that reconnects with its stored status causes no write of it', async (fixture) => {
+withEachHub('a host that reconnects with its stored status causes no write of it', async (fixture) => {
   const { registry, informers, clock } = fixture.controlPlane;
   const before = toTimestamp(clock.now() - 3_600_000);
   const times = { lastTransitionTime: before, lastHeartbeatTime: before };

@@ -1,10 +1,12 @@
 /** Accepted and rejected sessions, and one session per node. */
 import assert from 'node:assert/strict';
-import { request } from 'node:http';
+import { request as requestHttp } from 'node:http';
+import { request as requestHttps } from 'node:https';
 import { certificateRequest } from '../../../agent/identity/host-certificate-request.js';
 import { nodeKind, secretKind } from '../../../coordinator/kinds/index.js';
 import type { Taint } from '../../../shared/kube/nodes/node-types.js';
 import { encodeMessage } from '../../../shared/link/encoding/frame-codec.js';
+import { LINK_PROTOCOL } from '../../../shared/link/link-features.js';
 import {
   type FromAgent,
   type Hello,
@@ -17,6 +19,7 @@ import { until } from '../../harness/basics/wait-until.js';
 import { certificateHeader, fixtureAuthority } from '../../harness/hub/fixture-host-keys.js';
 import { type HubFixture, withHub } from '../../harness/hub/hub-fixture.js';
 import { helloOf, rawAgent } from '../../harness/hub/raw-agent.js';
+import { withEachHub } from '../../harness/link-threads/threaded-hub.js';
 
 /** Returns status code and body of a rejected upgrade. */
 function refusedUpgrade(fixture: HubFixture, headers: Record<string, string>): Promise<[number, string]> {
@@ -27,8 +30,10 @@ function refusedUpgrade(fixture: HubFixture, headers: Record<string, string>): P
     'sec-websocket-key': 'AAAAAAAAAAAAAAAAAAAAAA==',
   };
   return new Promise((resolve, reject) => {
+    const request = fixture.ca ? requestHttps : requestHttp;
+    const tls = { ca: fixture.ca, ALPNProtocols: [LINK_PROTOCOL] };
     const sent = request(
-      { port: fixture.port, path: LINK_PATH, headers: { ...upgrade, ...headers } },
+      { ...tls, port: fixture.port, path: LINK_PATH, headers: { ...upgrade, ...headers } },
       (response) => {
         let body = '';
         response.on('data', (chunk) => {
@@ -43,7 +48,7 @@ function refusedUpgrade(fixture: HubFixture, headers: Record<string, string>): P
   });
 }
 
-withHub('without the certificate of a node there is no upgrade', async (fixture) => {
+withEachHub('without the certificate of a node there is no upgrade', async (fixture) => {
   const own = certificateHeader(await fixture.hostKey('n1'));
   const protocol = { 'sec-websocket-protocol': SUBPROTOCOL };
   const unknown = await fixtureAuthority(fixture.controlPlane.clock);
@@ -64,7 +69,7 @@ withHub('without the certificate of a node there is no upgrade', async (fixture)
   ]);
 });
 
-withHub('deleting the Secret of a credential ends its session, and no other', async (fixture) => {
+withEachHub('deleting the Secret of a credential ends its session, and no other', async (fixture) => {
   const [revoked, other] = [await rawAgent(fixture, 'n1'), await rawAgent(fixture, 'n2')];
   for (const [node, agent] of [
     ['n1', revoked],
@@ -86,7 +91,7 @@ withHub('deleting the Secret of a credential ends its session, and no other', as
   assert.deepEqual(await refusedUpgrade(fixture, headers), [401, 'Unauthorized']);
 });
 
-withHub('a credential is valid for its own node only', async (fixture) => {
+withEachHub('a credential is valid for its own node only', async (fixture) => {
   const agent = await rawAgent(fixture, 'n1');
   agent.send(helloOf('n2'));
   assert.equal((await agent.waitFor('goodbye')).reason, 'refused');
@@ -117,7 +122,7 @@ const RUBBISH: [string, Buffer | string][] = [
   ],
 ];
 for (const [what, frame] of RUBBISH) {
-  withHub(`${what} ends the session with a reason, and other sessions continue`, async (fixture) => {
+  withEachHub(`${what} ends the session with a reason, and other sessions continue`, async (fixture) => {
     const good = await fixture.agent('n2');
     const bad = await rawAgent(fixture, 'n1');
     bad.socket.send(frame);
@@ -127,13 +132,13 @@ for (const [what, frame] of RUBBISH) {
   });
 }
 
-withHub('an oversized frame closes the connection', async (fixture) => {
+withEachHub('an oversized frame closes the connection', async (fixture) => {
   const agent = await rawAgent(fixture, 'n1');
   agent.socket.send(Buffer.alloc(MAX_FRAME_BYTES + 1));
   await until(() => agent.closed === 1009 || `closed ${agent.closed}`);
 });
 
-withHub('a protocol violation in a live session ends it', async (fixture) => {
+withEachHub('a protocol violation in a live session ends it', async (fixture) => {
   const data = { kind: 'streamData', stream: 1, bytes: Buffer.from('x') } as const;
   const breaches: FromAgent[] = [helloOf('n1'), { kind: 'applied', id: 7 }];
   for (const breach of breaches) {
@@ -146,7 +151,7 @@ withHub('a protocol violation in a live session ends it', async (fixture) => {
   }
 });
 
-withHub('a connected client that sends nothing is disconnected after 15 s', async (fixture) => {
+withEachHub('a connected client that sends nothing is disconnected after 15 s', async (fixture) => {
   const agent = await rawAgent(fixture, 'n1');
   await until(() => {
     fixture.controlPlane.clock.advance(5_000);
@@ -154,7 +159,7 @@ withHub('a connected client that sends nothing is disconnected after 15 s', asyn
   });
 });
 
-withHub('a new connection of the same agent process replaces its old session', async (fixture) => {
+withEachHub('a new connection of the same agent process replaces its old session', async (fixture) => {
   const old = await rawAgent(fixture, 'n1');
   old.send(helloOf('n1'));
   await old.waitFor('welcome');
@@ -167,24 +172,27 @@ withHub('a new connection of the same agent process replaces its old session', a
   assert.equal(fixture.hub.connected, 1);
 });
 
-withHub('a clone is rejected while the first agent answers, and the Node gets an Event', async (fixture) => {
-  const first = await rawAgent(fixture, 'n1');
-  first.send(helloOf('n1'));
-  await first.waitFor('welcome');
-  await until(() => fixture.controlPlane.informers.nodes.size === 1);
-  const clone = await rawAgent(fixture, 'n1');
-  clone.send(helloOf('n1', { instanceID: 'clone' }));
-  assert.equal((await clone.waitFor('goodbye')).reason, 'duplicate');
-  assert.equal(first.closed, undefined);
-  await fixture.controlPlane.settle();
-  const events = await fixture.controlPlane.eventsAbout('n1');
-  assert.ok(
-    events.some((event) => event.startsWith('DuplicateAgent')),
-    String(events),
-  );
-});
+withEachHub(
+  'a clone is rejected while the first agent answers, and the Node gets an Event',
+  async (fixture) => {
+    const first = await rawAgent(fixture, 'n1');
+    first.send(helloOf('n1'));
+    await first.waitFor('welcome');
+    await until(() => fixture.controlPlane.informers.nodes.size === 1);
+    const clone = await rawAgent(fixture, 'n1');
+    clone.send(helloOf('n1', { instanceID: 'clone' }));
+    assert.equal((await clone.waitFor('goodbye')).reason, 'duplicate');
+    assert.equal(first.closed, undefined);
+    await fixture.controlPlane.settle();
+    const events = await fixture.controlPlane.eventsAbout('n1');
+    assert.ok(
+      events.some((event) => event.startsWith('DuplicateAgent')),
+      String(events),
+    );
+  },
+);
 
-withHub('the session of an agent that does not answer is taken over', async (fixture) => {
+withEachHub('the session of an agent that does not answer is taken over', async (fixture) => {
   const dead = await rawAgent(fixture, 'n1', false);
   dead.send(helloOf('n1'));
   await dead.waitFor('welcome');
@@ -197,7 +205,7 @@ withHub('the session of an agent that does not answer is taken over', async (fix
   assert.equal((await dead.waitFor('goodbye')).reason, 'superseded');
 });
 
-withHub(
+withEachHub(
   'deleting a Node while its agent is connected drops its Pods and keeps the agent away',
   async (fixture) => {
     const agent = await fixture.agent('n1');
@@ -230,7 +238,7 @@ withHub('deleting a Node while its agent is offline has the same effect', async 
   await restored.waitFor('welcome');
 });
 
-withHub('a stop makes agents disconnect for a short time', async (fixture) => {
+withEachHub('a stop makes agents disconnect for a short time', async (fixture) => {
   const agent = await rawAgent(fixture, 'n1');
   agent.send(helloOf('n1'));
   await agent.waitFor('welcome');

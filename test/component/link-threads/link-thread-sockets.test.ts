@@ -55,13 +55,18 @@ async function openThread(
     log: silentLogger,
   });
   const port = await threads.listen({ host: '127.0.0.1', port: 0, apiPort });
-  context.after(() => threads.close());
+  const agents: WebSocket[] = [];
+  context.after(() => {
+    // The thread waits for its connections when it closes.
+    for (const agent of agents) agent.terminate();
+    return threads.close();
+  });
   const key = await generateKeyPem();
   const { certificate: cert } = await authority.sign(await certificateRequest(key, 'n1'));
   const connect = (path = LINK_PATH) => {
     const tls = { ca: ca.cert, key, cert, ALPNProtocols: [LINK_PROTOCOL] };
     const agent = new WebSocket(`wss://127.0.0.1:${port}${path}`, SUBPROTOCOL, tls);
-    context.after(() => agent.terminate());
+    agents.push(agent);
     return agent;
   };
   return { threads, port, requests, opened, refusals, connect };

@@ -1,15 +1,16 @@
-/** Sessions of agents whose links end in a thread: the main thread decides as for its own sockets. */
+/**
+ * Sessions of agents whose links end in a thread. Tests of `component/hub` with `withEachHub` check that the main thread
+ * decides as for its own sockets.
+ */
 import assert from 'node:assert/strict';
 import { connect } from 'node:tls';
 import type { Worker } from 'node:worker_threads';
-import { secretKind } from '../../../coordinator/kinds/index.js';
 import { LINK_PROTOCOL } from '../../../shared/link/link-features.js';
 import { MAX_FRAME_BYTES } from '../../../shared/link/messages/link-messages.js';
 import { call } from '../../harness/api/https-call.js';
 import { selfSignedCertificate } from '../../harness/api/self-signed-certificate.js';
 import { until } from '../../harness/basics/wait-until.js';
 import { FOLLOWED_LOG } from '../../harness/hub/hub-fixture.js';
-import { revokeAfterVerdict } from '../../harness/hub/late-revocation.js';
 import { helloOf, rawAgent } from '../../harness/hub/raw-agent.js';
 import { withThreadedHub } from '../../harness/link-threads/threaded-hub.js';
 
@@ -50,53 +51,10 @@ withThreadedHub(
   },
 );
 
-withThreadedHub('deleting the Secret of a credential ends its session, and no other', async (fixture) => {
-  const [revoked, other] = [
-    await rawAgent(fixture, 'n1', true, [LINK_PROTOCOL]),
-    await rawAgent(fixture, 'n2', true, [LINK_PROTOCOL]),
-  ];
-  revoked.send(helloOf('n1'));
-  other.send(helloOf('n2'));
-  await until(() => fixture.hub.connected === 2);
-  const startMs = performance.now();
-  await fixture.controlPlane.registry.delete(secretKind, {
-    namespace: 'kube-system',
-    name: 'node-credential-n1',
-  });
-  assert.equal((await revoked.waitFor('goodbye')).reason, 'refused');
-  assert.ok(performance.now() - startMs < 1_000, 'within a second');
-  await until(() => fixture.hub.connected === 1);
-  assert.equal(other.closed, undefined);
-});
-
-withThreadedHub(
-  'a credential that is deleted before the upgrade is complete ends the link',
-  async (fixture) => {
-    revokeAfterVerdict(fixture, 'n1');
-    const agent = await rawAgent(fixture, 'n1', true, [LINK_PROTOCOL]);
-    assert.equal((await agent.waitFor('goodbye')).reason, 'refused');
-    await until(() => agent.closed !== undefined);
-  },
-);
-
-withThreadedHub(
-  'one session per node: another process is refused while the first answers',
-  async (fixture) => {
-    const first = await fixture.agent('n1', { instanceID: 'a' });
-    await until(() => first.welcomes.length === 1);
-    const clone = await fixture.agent('n1', { instanceID: 'b' });
-    await until(
-      () => clone.failures.some((reason) => reason.includes('another agent')) || clone.lost.length > 0,
-    );
-    assert.deepEqual(first.lost, []);
-    assert.equal(fixture.hub.connected, 1);
-  },
-);
-
 withThreadedHub(
   'an agent without the ALPN protocol is served by the main thread',
   async (fixture, { upgradesInMain }) => {
-    const old = await rawAgent(fixture, 'n1');
+    const old = await rawAgent(fixture, 'n1', true, []);
     old.send(helloOf('n1'));
     await old.waitFor('welcome');
     assert.equal(fixture.hub.connected, 1);
@@ -118,10 +76,7 @@ withThreadedHub('a request through the port has the address of its client', asyn
 });
 
 withThreadedHub('a frame above the limit ends its link alone', async (fixture) => {
-  const [large, other] = [
-    await rawAgent(fixture, 'n1', true, [LINK_PROTOCOL]),
-    await rawAgent(fixture, 'n2', true, [LINK_PROTOCOL]),
-  ];
+  const [large, other] = [await rawAgent(fixture, 'n1'), await rawAgent(fixture, 'n2')];
   large.send(helloOf('n1'));
   other.send(helloOf('n2'));
   await until(() => fixture.hub.connected === 2);

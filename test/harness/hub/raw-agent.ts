@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { WebSocket } from 'ws';
 import { decodeFromHub, encodeMessage } from '../../../shared/link/encoding/frame-codec.js';
 import { CHALLENGE_HEADER, signChallenge } from '../../../shared/link/key-proof.js';
+import { LINK_PROTOCOL } from '../../../shared/link/link-features.js';
 import {
   type FromAgent,
   type FromHub,
@@ -44,12 +45,15 @@ export function helloOf(node: string, more: Partial<Hello> = {}): Hello {
   };
 }
 
-/** Connects without a hello. `autoPong: false` leaves pings unanswered, like a half-open connection. */
+/**
+ * Connects without a hello. `autoPong: false` leaves pings unanswered, like a half-open connection. `protocols`: offered
+ * in the TLS handshake, if the hub has one.
+ */
 export async function rawAgent(
   fixture: HubFixture,
   node: string,
   autoPong = true,
-  protocols: readonly string[] = [],
+  protocols: readonly string[] = [LINK_PROTOCOL],
 ): Promise<RawAgent> {
   const host = await fixture.hostKey(node);
   const socket = new WebSocket(`${fixture.origin}${LINK_PATH}`, SUBPROTOCOL, {

@@ -1,4 +1,5 @@
 /** A hub whose links end in a thread, with an API on the same port. */
+import assert from 'node:assert/strict';
 import { DEFAULT_LIMITS } from '../../../coordinator/api/http/tls-options.js';
 import type { AgentLink } from '../../../coordinator/api/ports.js';
 import type { Hub } from '../../../coordinator/hub/hub.js';
@@ -15,6 +16,15 @@ export interface ThroughThreads extends Pick<TestApi, 'port' | 'pki'> {
   audit: MemoryAuditLog;
   /** Returns how many links the main thread has terminated. */
   upgradesInMain(): number;
+}
+
+/** Registers a test twice: with links that end in the main thread, and with links that end in a link thread. */
+export function withEachHub(rule: string, check: (fixture: HubFixture) => Promise<void>): void {
+  withHub(rule, check);
+  withThreadedHub(`${rule} (link thread)`, async (fixture, { upgradesInMain }) => {
+    await check(fixture);
+    assert.equal(upgradesInMain(), 0, 'links that the main thread has terminated');
+  });
 }
 
 /** Registers a test like `withHub`. One thread, because Node.js 20 cannot share a port. */

@@ -155,3 +155,10 @@ test('an Event that is too long is truncated, and an invalid Event costs neither
   });
   assert.throws(() => decodeFromAgent(plain({ kind: 'events', items: {} })), ProtocolError);
 });
+
+test('bytes of a decoded message have memory of their own, so that they do not keep other frames', () => {
+  const frame = encodeMessage({ kind: 'streamData', stream: 1, bytes: Buffer.from('x') });
+  const message = decodeFromAgent(frame);
+  assert.ok(message.kind === 'streamData');
+  assert.equal(message.bytes.buffer.byteLength, 1);
+});
