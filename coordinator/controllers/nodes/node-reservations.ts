@@ -80,9 +80,9 @@ export class NodeReservations implements PodReservations {
    */
   reservedAgainst(pod: Pod, nodeName: string): UsageSource[] {
     const inFlight = [...(this.#inFlight.get(nodeName) ?? [])];
-    const uids = new Set([pod.metadata.uid, ...inFlight.map(({ metadata }) => metadata.uid)]);
     const nominated = this.nominatedOn(nodeName);
     if (nominated.length === 0) return inFlight;
+    const uids = new Set([pod.metadata.uid, ...inFlight.map(({ metadata }) => metadata.uid)]);
     const priority = expectedPriority(pod, this.#deps.informers.priorityClasses);
     const counted = nominated.filter(
       (other) => podPriority(other) >= priority && !uids.has(other.metadata.uid),
