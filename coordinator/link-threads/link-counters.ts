@@ -1,5 +1,5 @@
 /**
- * Numbers of each link that one thread writes and the other one reads without a message: when the agent was last heard,
+ * Numbers of each link that one thread writes and the other one reads without a message: when the agent last sent something,
  * and how many bytes of frames have left the coordinator or were handled.
  */
 
@@ -11,7 +11,7 @@ const HEARD_AT = 0;
 const ACCEPTED = 1;
 const HANDLED = 2;
 
-/** Milliseconds by a clock that all threads share. `performance.now()` begins anew in each thread. */
+/** Milliseconds by a clock that all threads share. `performance.now()` starts at another time in each thread. */
 function sharedNowMs(): number {
   const [seconds, nanoseconds] = process.hrtime();
   return seconds * 1_000 + nanoseconds / 1_000_000;

@@ -22,7 +22,10 @@ import {
 } from './message-batch.js';
 import type { UpgradeNotice } from './thread-protocol.js';
 
-/** Heartbeats are passed on together. The main thread reads from the counters when an agent was last heard. */
+/**
+ * Heartbeats are passed on together, the last one of each agent. The main thread reads from the counters when an agent
+ * last sent something.
+ */
 const BEATS_MS = 1_000;
 /**
  * Bytes of one agent's frames that may wait for the main thread. Above it the connection is not read, so an agent that
@@ -51,7 +54,8 @@ export class ThreadLinks {
   readonly #freeSlots: number[] = [];
   #lastLink = 0;
   #usedSlots = 0;
-  #beats: { link: number; payload: Buffer }[] = [];
+  /** Payload of the last heartbeat, by link. An agent that floods pings must not fill the memory. */
+  #beats = new Map<number, Buffer>();
 
   constructor(
     clock: Clock,
@@ -185,14 +189,14 @@ export class ThreadLinks {
   }
 
   #addBeat(link: number, payload: Buffer): void {
-    if (this.#beats.length === 0) this.#clock.after(BEATS_MS, () => this.#passBeats());
-    this.#beats.push({ link, payload });
+    if (this.#beats.size === 0) this.#clock.after(BEATS_MS, () => this.#passBeats());
+    this.#beats.set(link, payload);
   }
 
   #passBeats(): void {
     const beats = this.#beats;
-    this.#beats = [];
-    for (const { link, payload } of beats)
+    this.#beats = new Map();
+    for (const [link, payload] of beats)
       if (this.#links.get(link)?.phase === 'open') this.#outbox.add(FROM_THREAD.beat, link, payload);
   }
 
