@@ -15,8 +15,12 @@ import { type Arrival, type ForwardingHeaders, PreHandshakeSockets } from './pre
 export const MAX_CONCURRENT_HANDSHAKES = 128;
 /** A longer handshake frees its slot and continues, so that slow clients do not block the queue. */
 export const HANDSHAKE_SLOT_MS = 1_000;
-/** A client that waited longer is rejected. It has probably timed out, and its handshake would be wasted work. */
-export const MAX_QUEUE_WAIT_MS = 5_000;
+/**
+ * A client that waited longer is rejected. It has probably timed out, and its handshake would be wasted work. An agent has
+ * 15 s for its attempt. If the limit were much lower, the last hosts of a returning fleet would be rejected, and would draw
+ * another time from the whole spread.
+ */
+export const MAX_QUEUE_WAIT_MS = 10_000;
 
 interface Waiting {
   socket: Socket;
