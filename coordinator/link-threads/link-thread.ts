@@ -119,7 +119,7 @@ parentPort?.on('message', (message: ToThread) => {
 server.on('error', (error) => {
   // Ends the thread. Once it listens, an error concerns one connection, for example above the limit of open files.
   if (!server.listening) throw error;
-  onRefused({ remoteAddress: '', code: 503, reason: error.message });
+  refusals.acceptFailed(error.message);
 });
 const { host, port, threads } = settings;
 server.listen({ host, port, backlog: LISTEN_BACKLOG, reusePort: threads > 1 }, () =>

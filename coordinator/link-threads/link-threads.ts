@@ -199,11 +199,19 @@ class LinkThread {
     this.#outbox.add(TO_THREAD.release, link);
   }
 
-  #refused({ refusals, others }: RefusalReport): void {
+  #refused({ refusals, others, acceptFailures, lastAcceptFailure }: RefusalReport): void {
     const { peers, log } = this.#options;
     for (const { refusal, times } of refusals) peers.report({ path: '', ...refusal }, times);
     if (others > 0)
-      log.warn({ refusals: others }, 'peers of too many networks were refused to log each of them');
+      log.warn(
+        { refusals: others },
+        'refused connections not logged one by one: too many different networks',
+      );
+    if (acceptFailures > 0)
+      log.error(
+        { failures: acceptFailures, reason: lastAcceptFailure },
+        'a link thread could not accept connections',
+      );
   }
 
   async #judge(link: number, { slot, ...request }: UpgradeNotice): Promise<void> {

@@ -106,7 +106,7 @@ export function* messagesOf(bytes: Uint8Array): Iterable<LinkMessage> {
 }
 
 /**
- * Returns the bytes in memory of their own, unless they are half of their batch. Otherwise a queued frame of one slow
+ * Returns a copy of the bytes, unless they are at least half of the memory that they share. Otherwise a queued frame of one slow
  * agent would keep the frames of all other agents in memory.
  */
 export function ownBytes(body: Buffer): Buffer {

@@ -20,6 +20,9 @@ export interface RefusalReport {
   readonly refusals: readonly CountedRefusal[];
   /** How many more refusals there were, of other kinds. */
   readonly others: number;
+  /** Connections that the kernel could not hand over, for example above the limit of open files. 0: none. */
+  readonly acceptFailures: number;
+  readonly lastAcceptFailure: string;
 }
 
 export class RefusalReports {
@@ -27,6 +30,9 @@ export class RefusalReports {
   readonly #post: (report: RefusalReport) => void;
   #byKind = new Map<string, CountedRefusal>();
   #others = 0;
+  #acceptFailures = 0;
+  #lastAcceptFailure = '';
+  #isDue = false;
 
   constructor(clock: Pick<Clock, 'after'>, post: (report: RefusalReport) => void) {
     this.#clock = clock;
@@ -34,7 +40,7 @@ export class RefusalReports {
   }
 
   add(refusal: LinkRefusal): void {
-    if (this.#byKind.size === 0) this.#clock.after(INTERVAL_MS, () => this.flush());
+    this.#schedule();
     const kind = refusalKind(refusal);
     const known = this.#byKind.get(kind);
     if (known || this.#byKind.size < MAX_KINDS)
@@ -42,12 +48,32 @@ export class RefusalReports {
     else this.#others += 1;
   }
 
-  /** Reports the refusals since the last report, if there were any. */
+  acceptFailed(message: string): void {
+    this.#schedule();
+    this.#acceptFailures += 1;
+    this.#lastAcceptFailure = message;
+  }
+
+  /** Reports what happened since the last report, if anything did. */
   flush(): void {
-    if (this.#byKind.size === 0) return;
-    const report = { refusals: [...this.#byKind.values()], others: this.#others };
+    if (!this.#isDue) return;
+    const report = {
+      refusals: [...this.#byKind.values()],
+      others: this.#others,
+      acceptFailures: this.#acceptFailures,
+      lastAcceptFailure: this.#lastAcceptFailure,
+    };
+    this.#isDue = false;
     this.#byKind = new Map();
     this.#others = 0;
+    this.#acceptFailures = 0;
+    this.#lastAcceptFailure = '';
     this.#post(report);
+  }
+
+  #schedule(): void {
+    if (this.#isDue) return;
+    this.#isDue = true;
+    this.#clock.after(INTERVAL_MS, () => this.flush());
   }
 }

@@ -190,7 +190,7 @@ export class ThreadLinks {
 
   #addBeat(link: number, payload: Buffer): void {
     if (this.#beats.size === 0) this.#clock.after(BEATS_MS, () => this.#passBeats());
-    this.#beats.set(link, payload);
+    this.#beats.set(link, ownBytes(payload));
   }
 
   #passBeats(): void {

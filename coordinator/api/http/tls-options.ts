@@ -37,7 +37,7 @@ export const DEFAULT_LIMITS: ConnectionLimits = {
 };
 
 /**
- * Connections that the kernel accepts before the event loop does (`listen(2)`; Linux allows 4,096 by default). Node's
+ * Connections that the kernel accepts before the event loop does (`listen(2)`; Linux 5.4 and newer allow 4,096 by default). Node's
  * default is 511: a fleet that reconnects fills it in one turn of the loop, and a client whose SYN is dropped tries again
  * only after 1, 3 and 7 s.
  */

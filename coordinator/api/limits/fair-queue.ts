@@ -17,6 +17,11 @@ export class FairQueue<T> {
     if (items?.size === 0) this.#groups.delete(group);
   }
 
+  /** Returns the number of items of a group. */
+  sizeOf(group: string): number {
+    return this.#groups.get(group)?.size ?? 0;
+  }
+
   /** Removes and returns the oldest item of the next group; undefined if the queue is empty. */
   take(): T | undefined {
     const [next] = this.#groups;

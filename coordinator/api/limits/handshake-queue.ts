@@ -21,6 +21,8 @@ export const HANDSHAKE_SLOT_MS = 1_000;
  * another time from the whole spread.
  */
 export const MAX_QUEUE_WAIT_MS = 10_000;
+/** Limit of one site, so that it cannot fill the memory and the open files. More than a fleet of 10,000 behind one router. */
+export const MAX_QUEUED_PER_SITE = 4_096;
 
 interface Waiting {
   socket: Socket;
@@ -48,6 +50,7 @@ export class HandshakeQueue {
   readonly #slice: TimeSlice;
   readonly #onRefused: OnRefused;
   readonly #maxConcurrent: number;
+  readonly #maxPerSite: number;
   readonly #queue = new FairQueue<Waiting>();
   /** Functions that free a slot, by peer. */
   readonly #slots = new Map<string, () => void>();
@@ -55,7 +58,7 @@ export class HandshakeQueue {
 
   /**
    * `start` starts a handshake. The caller must call `onHandshakeEnd` when it has succeeded or failed. `threads`: how many
-   * threads share the limit.
+   * threads share the limits.
    */
   constructor(
     clock: Clock,
@@ -64,18 +67,25 @@ export class HandshakeQueue {
     threads = 1,
   ) {
     this.#maxConcurrent = Math.ceil(MAX_CONCURRENT_HANDSHAKES / threads);
+    this.#maxPerSite = Math.ceil(MAX_QUEUED_PER_SITE / threads);
     this.#clock = clock;
     this.#start = start;
     this.#onRefused = onRefused;
     this.#slice = new TimeSlice(clock);
   }
 
-  /** Queues a connection. */
+  /** Queues a connection, or rejects it if its site has too many. */
   add(socket: Socket): void {
     const { remoteAddress: address = '' } = socket;
     const waiting = { socket, address, site: siteOf(address), since: this.#clock.monotonic() };
-    this.#queue.add(waiting.site, waiting);
     socket.on('error', ignore);
+    if (this.#queue.sizeOf(waiting.site) >= this.#maxPerSite) {
+      socket.destroy();
+      const reason = 'too many connections of one site wait for a TLS handshake';
+      this.#onRefused({ remoteAddress: address, code: 429, reason });
+      return;
+    }
+    this.#queue.add(waiting.site, waiting);
     socket.once('close', () => {
       this.#queue.delete(waiting.site, waiting);
       this.onHandshakeEnd(socket);

@@ -1,7 +1,7 @@
 /**
  * Logs peers that were rejected before a request or a link was established, and records them in the audit log. Each
  * network and kind of refusal is reported at once, then once a minute with a count, so that a flood cannot push other
- * events out of the logs.
+ * events out of the logs. A link thread reports up to a second later, and at most 256 kinds.
  */
 
 import { networkOf } from '../../../shared/link/peer-network.js';

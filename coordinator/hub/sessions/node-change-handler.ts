@@ -70,14 +70,16 @@ export class NodeChangeHandler {
 
   /**
    * Closes a new session whose credential has changed between the authentication and the registration of the session:
-   * `#secretChanged` could not find the session then. Call it in the same turn as the registration: `#secretChanged` finds
-   * the session for each change that the cache does not show yet. The store is read only if the cache lacks the
-   * credential, for example because the host has just joined.
+   * `#secretChanged` could not find the session then. Call it in the same turn of the event loop as the registration:
+   * `#secretChanged` finds the session for each change that the cache does not show yet. The store is read only if the
+   * cache lacks the credential, for example because the host has just joined. Before the first list there are no changes,
+   * so the store is read after it.
    */
   async recheckCredential(session: Session): Promise<void> {
     const { node } = session;
     if (isSameHash(cachedKeyHash(this.#deps.informers.secrets, node), session.keyHash)) return;
     try {
+      await this.#deps.informers.secrets.synced();
       const stored = await this.#deps.credentials.get(node);
       if (stored?.hash === session.keyHash) return;
       if (!stored) this.#deps.liveness.stopAwaiting(node);

@@ -80,3 +80,12 @@ test('a frame that waits for a slow agent does not keep the frames of other agen
   await until(() => received.length === 3);
   assert.deepEqual(received.slice(1), ['plain', 'acknowledged']);
 });
+
+test('of many heartbeats of one agent only the last one is passed on', async (context) => {
+  const { agent, messages } = await openLink(context);
+  for (let count = 1; count <= 3; count += 1) agent.ping(String(count));
+  const beats = () =>
+    messages.filter(({ type }) => type === FROM_THREAD.beat).map(({ body }) => String(body));
+  await until(() => beats().length > 0);
+  assert.deepEqual(beats(), ['3']);
+});

@@ -1,5 +1,5 @@
 /**
- * Lowers the priority of the importing process and of its later threads. Tests that never wait would otherwise delay
+ * Lowers the priority of the main thread and of the threads that it starts later. Tests that never wait would otherwise delay
  * concurrent tests whose engines and browsers have timeouts.
  */
 import { constants, setPriority } from 'node:os';

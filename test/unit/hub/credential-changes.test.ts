@@ -31,6 +31,7 @@ function newHandler(hash: string) {
   let onSecret: (change: ObjectChange<Secret>) => void = () => undefined;
   const secrets = {
     get: () => state.cached && secretOf(state.cached),
+    synced: async () => undefined,
     onChange: (handler: typeof onSecret) => {
       onSecret = handler;
     },

@@ -7,6 +7,7 @@ import {
   HandshakeQueue,
   MAX_CONCURRENT_HANDSHAKES,
   MAX_QUEUE_WAIT_MS,
+  MAX_QUEUED_PER_SITE,
 } from '../../../coordinator/api/limits/handshake-queue.js';
 import { ManualClock } from '../../../shared/process/time/clock.js';
 
@@ -90,6 +91,18 @@ describe('handshakes', () => {
     assert.equal(begun.at(-1), late);
     assert.ok(sockets.at(-1)?.destroyed);
     assert.deepEqual(new Set(refused), new Set(['503 10.0.0.1']));
+  });
+
+  test('a site with too many waiting connections is refused, and another site is not', async () => {
+    const { refused, handshakes, settle } = line(MAX_CONCURRENT_HANDSHAKES);
+    await settle();
+    for (let port = 1_000; port < 1_000 + MAX_QUEUED_PER_SITE; port += 1)
+      handshakes.add(asSocket(new FakeSocket(port)));
+    const [surplus, other] = [new FakeSocket(60_000), new FakeSocket(60_000, '10.0.0.2')];
+    handshakes.add(asSocket(surplus));
+    handshakes.add(asSocket(other));
+    assert.ok(surplus.destroyed && !other.destroyed);
+    assert.deepEqual(refused, ['429 10.0.0.1']);
   });
 
   test('many connections from one address queue behind each other: another address is next', async () => {

@@ -19,8 +19,8 @@ test('refusals of one network are one message a second, with their number', () =
   for (let index = 0; index < 1_000; index += 1) reports.add(refusalFrom(`2001:db8::${index % 10}`));
   assert.deepEqual(posted, []);
   clock.advance(1_000);
-  const expected = { refusals: [{ refusal: refusalFrom('2001:db8::0'), times: 1_000 }], others: 0 };
-  assert.deepEqual(posted, [expected]);
+  const refusals = [{ refusal: refusalFrom('2001:db8::0'), times: 1_000 }];
+  assert.deepEqual(posted, [{ refusals, others: 0, acceptFailures: 0, lastAcceptFailure: '' }]);
   clock.advance(10_000);
   assert.equal(posted.length, 1, 'nothing was refused');
   reports.add(refusalFrom('10.0.0.1'));
@@ -39,6 +39,14 @@ test('a report is bounded, and counts what it lacks', () => {
   reports.add(refusalFrom('10.0.0.1'));
   clock.advance(1_000);
   assert.deepEqual([posted[1]?.refusals.length, posted[1]?.others], [1, 0]);
+});
+
+test('failures to accept are counted in the report, also without a refusal', () => {
+  const { clock, posted, reports } = newReports();
+  for (const reason of ['accept EMFILE', 'accept ENFILE']) reports.acceptFailed(reason);
+  clock.advance(1_000);
+  const report = { refusals: [], others: 0, acceptFailures: 2, lastAcceptFailure: 'accept ENFILE' };
+  assert.deepEqual(posted, [report]);
 });
 
 test('the log counts all refusals of a report', () => {
