@@ -7,7 +7,7 @@
 const MAX_LINKS_PER_THREAD = 65_536;
 /** Numbers per link, and their places. */
 const WIDTH = 3;
-const HEARD_AT = 0;
+const ACTIVE_AT = 0;
 const ACCEPTED = 1;
 const HANDLED = 2;
 
@@ -40,12 +40,12 @@ export class LinkCounters {
   }
 
   recordActivity(slot: number): void {
-    this.#numbers[slot * WIDTH + HEARD_AT] = sharedNowMs();
+    this.#numbers[slot * WIDTH + ACTIVE_AT] = sharedNowMs();
   }
 
   /** Milliseconds since the last byte arrived. */
   silentForMs(slot: number): number {
-    return Math.max(0, sharedNowMs() - (this.#numbers[slot * WIDTH + HEARD_AT] ?? 0));
+    return Math.max(0, sharedNowMs() - (this.#numbers[slot * WIDTH + ACTIVE_AT] ?? 0));
   }
 
   addAccepted(slot: number, bytes: number): void {

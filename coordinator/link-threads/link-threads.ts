@@ -199,7 +199,7 @@ class LinkThread {
     this.#outbox.add(TO_THREAD.release, link);
   }
 
-  #refused({ refusals, others, acceptFailures, lastAcceptFailure }: RefusalReport): void {
+  #refused({ refusals, others, acceptFailures }: RefusalReport): void {
     const { peers, log } = this.#options;
     for (const { refusal, times } of refusals) peers.report({ path: '', ...refusal }, times);
     if (others > 0)
@@ -207,11 +207,7 @@ class LinkThread {
         { refusals: others },
         'refused connections not logged one by one: too many different networks',
       );
-    if (acceptFailures > 0)
-      log.error(
-        { failures: acceptFailures, reason: lastAcceptFailure },
-        'a link thread could not accept connections',
-      );
+    if (acceptFailures) log.error(acceptFailures, 'a link thread could not accept connections');
   }
 
   async #judge(link: number, { slot, ...request }: UpgradeNotice): Promise<void> {

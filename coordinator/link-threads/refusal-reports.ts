@@ -20,9 +20,8 @@ export interface RefusalReport {
   readonly refusals: readonly CountedRefusal[];
   /** How many more refusals there were, of other kinds. */
   readonly others: number;
-  /** Connections that the kernel could not hand over, for example above the limit of open files. 0: none. */
-  readonly acceptFailures: number;
-  readonly lastAcceptFailure: string;
+  /** Connections that the kernel could not hand over, for example above the limit of open files. */
+  readonly acceptFailures: { readonly count: number; readonly lastReason: string } | undefined;
 }
 
 export class RefusalReports {
@@ -30,8 +29,7 @@ export class RefusalReports {
   readonly #post: (report: RefusalReport) => void;
   #byKind = new Map<string, CountedRefusal>();
   #others = 0;
-  #acceptFailures = 0;
-  #lastAcceptFailure = '';
+  #acceptFailures: RefusalReport['acceptFailures'];
   #isDue = false;
 
   constructor(clock: Pick<Clock, 'after'>, post: (report: RefusalReport) => void) {
@@ -48,10 +46,9 @@ export class RefusalReports {
     else this.#others += 1;
   }
 
-  acceptFailed(message: string): void {
+  acceptFailed(reason: string): void {
     this.#schedule();
-    this.#acceptFailures += 1;
-    this.#lastAcceptFailure = message;
+    this.#acceptFailures = { count: (this.#acceptFailures?.count ?? 0) + 1, lastReason: reason };
   }
 
   /** Reports what happened since the last report, if anything did. */
@@ -61,13 +58,11 @@ export class RefusalReports {
       refusals: [...this.#byKind.values()],
       others: this.#others,
       acceptFailures: this.#acceptFailures,
-      lastAcceptFailure: this.#lastAcceptFailure,
     };
     this.#isDue = false;
     this.#byKind = new Map();
     this.#others = 0;
-    this.#acceptFailures = 0;
-    this.#lastAcceptFailure = '';
+    this.#acceptFailures = undefined;
     this.#post(report);
   }
 

@@ -46,8 +46,12 @@ async function untouched(fixture: EngineFixture, before: readonly ObservedContai
 async function startedAnew(fixture: EngineFixture, before: readonly ObservedContainer[]): Promise<void> {
   await fixture.until('once has ended', () => Boolean(statusesOf(fixture, 'once')[0]?.state?.terminated));
   for (const name of ['alone', 'pair']) {
-    // A start that fails while the engine stops is one more restart.
-    const isAgain = () => statusesOf(fixture, name).every(({ restartCount }) => restartCount >= 1);
+    // A start that fails while the engine stops is one more restart, and the last state shows it.
+    const expected = (last: string | undefined) => (last === 'StartError' ? 2 : 1);
+    const isAgain = () =>
+      statusesOf(fixture, name).every(
+        ({ restartCount, lastState }) => restartCount === expected(lastState?.terminated?.reason),
+      );
     await fixture.until(`${name} runs again`, () => isAgain() && fixture.isReady(name));
     for (const status of statusesOf(fixture, name)) assert.ok(status.lastState?.terminated, name);
   }
