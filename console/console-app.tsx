@@ -5,9 +5,10 @@ import { Route, Router, Switch, useLocation } from 'wouter';
 import { watchHistory } from './layout/kept-view.js';
 import { lazyPage } from './layout/lazy-page.js';
 import { loadMissingStyles } from './layout/missing-styles.js';
+import { ConsoleShell } from './layout/shell/console-shell.js';
 import { ErrorBoundary } from './layout/shell/error-boundary.js';
 import { NotFoundPage } from './layout/shell/not-found-page.js';
-import { PageShell } from './layout/shell/page-shell.js';
+import { Page } from './layout/shell/page.js';
 import { askBeforeLeaving, protectUnsavedEdits } from './layout/unsaved-edits.js';
 import { ExplanationPopup } from './layout/widgets/explained.js';
 import { FleetAttention } from './overview/fleet-attention.js';
@@ -51,13 +52,13 @@ const RolloutsPage = lazyPage(async () => (await import('./rollouts/rollouts-pag
 const ServicePage = lazyPage(async () => (await import('./services/service-page.js')).ServicePage);
 const ServicesPage = lazyPage(async () => (await import('./services/services-page.js')).ServicesPage);
 
-/** Keeps navigation and banners while a page is loading, and after it failed. */
+/** Shows that a page is loading, or that it has failed. */
 function PageFrame({ children }: { children: ReactNode }) {
   const [path] = useLocation();
   const loading = (
-    <PageShell title="Loading">
+    <Page title="Loading">
       <p role="status">{t('Loading…')}</p>
-    </PageShell>
+    </Page>
   );
   return (
     <ErrorBoundary key={path}>
@@ -72,37 +73,39 @@ function Console() {
   return (
     <Router base="/console" aroundNav={askBeforeLeaving}>
       <SignInGate>
-        <PageFrame>
-          <Switch>
-            <Route path="/" component={OverviewPage} />
-            <Route path="/hosts" component={HostsPage} />
-            <Route path="/hosts/:name" component={HostPage} />
-            <Route path="/rollouts" component={RolloutsPage} />
-            <Route path="/rollouts/:namespace/:name" component={RolloutPage} />
-            <Route path="/daemonsets" component={DaemonSetsPage} />
-            <Route path="/daemonsets/new" component={NewDaemonSetPage} />
-            <Route path="/daemonsets/:namespace/:name" component={DaemonSetPage} />
-            <Route path="/pods/:namespace/:name" component={PodPage} />
-            <Route path="/logs" component={LogsPage} />
-            <Route path="/jobs" component={JobsPage} />
-            <Route path="/jobs/new" component={RunPage} />
-            <Route path="/jobs/scheduled/:namespace/:name" component={CronJobPage} />
-            <Route path="/jobs/:namespace/:name" component={JobPage} />
-            <Route path="/values" component={ValuesPage} />
-            <Route path="/values/new" component={NewValuesPage} />
-            <Route path="/values/:namespace/:name" component={ValuesObjectPage} />
-            <Route path="/services" component={ServicesPage} />
-            <Route path="/services/:namespace/:name" component={ServicePage} />
-            <Route path="/resources" component={KindsPage} />
-            <Route path="/resources/:group/:version/:resource" component={ObjectsPage} />
-            <Route path="/resources/:group/:version/:resource/:namespace/:name" component={ObjectPage} />
-            <Route path="/calendar" component={CalendarPage} />
-            <Route path="/onboarding" component={OnboardingPage} />
-            <Route path="/coordinators" component={CoordinatorsPage} />
-            <Route path="/audit" component={AuditPage} />
-            <Route component={NotFoundPage} />
-          </Switch>
-        </PageFrame>
+        <ConsoleShell>
+          <PageFrame>
+            <Switch>
+              <Route path="/" component={OverviewPage} />
+              <Route path="/hosts" component={HostsPage} />
+              <Route path="/hosts/:name" component={HostPage} />
+              <Route path="/rollouts" component={RolloutsPage} />
+              <Route path="/rollouts/:namespace/:name" component={RolloutPage} />
+              <Route path="/daemonsets" component={DaemonSetsPage} />
+              <Route path="/daemonsets/new" component={NewDaemonSetPage} />
+              <Route path="/daemonsets/:namespace/:name" component={DaemonSetPage} />
+              <Route path="/pods/:namespace/:name" component={PodPage} />
+              <Route path="/logs" component={LogsPage} />
+              <Route path="/jobs" component={JobsPage} />
+              <Route path="/jobs/new" component={RunPage} />
+              <Route path="/jobs/scheduled/:namespace/:name" component={CronJobPage} />
+              <Route path="/jobs/:namespace/:name" component={JobPage} />
+              <Route path="/values" component={ValuesPage} />
+              <Route path="/values/new" component={NewValuesPage} />
+              <Route path="/values/:namespace/:name" component={ValuesObjectPage} />
+              <Route path="/services" component={ServicesPage} />
+              <Route path="/services/:namespace/:name" component={ServicePage} />
+              <Route path="/resources" component={KindsPage} />
+              <Route path="/resources/:group/:version/:resource" component={ObjectsPage} />
+              <Route path="/resources/:group/:version/:resource/:namespace/:name" component={ObjectPage} />
+              <Route path="/calendar" component={CalendarPage} />
+              <Route path="/onboarding" component={OnboardingPage} />
+              <Route path="/coordinators" component={CoordinatorsPage} />
+              <Route path="/audit" component={AuditPage} />
+              <Route component={NotFoundPage} />
+            </Switch>
+          </PageFrame>
+        </ConsoleShell>
         <ErrorBoundary isQuiet>
           <KeyboardShortcuts />
         </ErrorBoundary>

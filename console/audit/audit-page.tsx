@@ -5,7 +5,7 @@ import { ApiCallError, callApi } from '../api/api-call.js';
 import { useInterval } from '../api/live-list.js';
 import controls from '../layout/controls.module.css';
 import { ListTable } from '../layout/list-table.js';
-import { PageShell } from '../layout/shell/page-shell.js';
+import { Page } from '../layout/shell/page.js';
 import { CopyCommand } from '../layout/text/copy-command.js';
 import { useFrozenValue } from '../layout/use-frozen-value.js';
 import { useUrlFilter } from '../layout/use-url-query.js';
@@ -38,7 +38,7 @@ export function AuditPage() {
   // New rows appear at the top. Keep them back while the user points at the table.
   const events = useFrozenValue(newest, isHovered);
   return (
-    <PageShell title="Activity">
+    <Page title="Activity">
       <h1>{t('Activity')}</h1>
       <fieldset className={classes.ranges}>
         <legend>Time</legend>
@@ -107,7 +107,7 @@ export function AuditPage() {
         </div>
       )}
       <CopyCommand text={auditCommand(filters)} />
-    </PageShell>
+    </Page>
   );
 }
 

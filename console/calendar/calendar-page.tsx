@@ -7,7 +7,7 @@ import { useInterval } from '../api/live-list.js';
 import { useScopedList } from '../api/namespace-choice.js';
 import controls from '../layout/controls.module.css';
 import { NotAllowed } from '../layout/not-allowed.js';
-import { PageShell } from '../layout/shell/page-shell.js';
+import { Page } from '../layout/shell/page.js';
 import { CopyCommand } from '../layout/text/copy-command.js';
 import { useUrlQuery } from '../layout/use-url-query.js';
 import { RichText } from '../texts/rich-text.js';
@@ -27,7 +27,7 @@ export function CalendarPage() {
   const [params, set] = useUrlQuery();
   const days = DAYS.find((each) => each === params.get('days')) ?? USUAL_DAYS;
   return (
-    <PageShell title="Schedule">
+    <Page title="Schedule">
       <h1>{t('Schedule')}</h1>
       {phase === 'loading' && <p role="status">{t('Loading policies…')}</p>}
       {phase === 'refused' && (
@@ -81,7 +81,7 @@ export function CalendarPage() {
           text={`kubectl get rolloutpolicies ${namespace === undefined ? '-A' : `-n ${namespace}`}`}
         />
       )}
-    </PageShell>
+    </Page>
   );
 }
 

@@ -5,7 +5,7 @@ import { useLiveList } from '../api/live-list.js';
 import controls from '../layout/controls.module.css';
 import { ListTable } from '../layout/list-table.js';
 import { NotAllowed } from '../layout/not-allowed.js';
-import { PageShell } from '../layout/shell/page-shell.js';
+import { Page } from '../layout/shell/page.js';
 import { CopyCommand } from '../layout/text/copy-command.js';
 import { RelativeTime } from '../layout/time/relative-time.js';
 import { t } from '../texts/translate.js';
@@ -18,14 +18,14 @@ const COLUMNS = ['Name', 'Role', 'Behind', 'Version', 'Clock', 'Address', 'Joine
 export function CoordinatorsPage() {
   const { objects, phase } = useLiveList<Coordinator>(COORDINATORS);
   return (
-    <PageShell title="Coordinators">
+    <Page title="Coordinators">
       <h1>{t('Coordinators')}</h1>
       {phase === 'loading' && <p role="status">{t('Loading…')}</p>}
       {phase === 'refused' && <NotAllowed what="coordinators" resource="coordinators.fleet.everynode.dev" />}
       {objects.length > 0 && <p role="status">{clusterSentence(objects)}</p>}
       {hasCluster(objects) && <ClusterDetails coordinators={objects} />}
       <CopyCommand text="kubectl get coordinators -o wide" />
-    </PageShell>
+    </Page>
   );
 }
 

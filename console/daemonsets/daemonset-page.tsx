@@ -6,7 +6,7 @@ import { useIsAllowed } from '../api/access-checks.js';
 import { useLiveList } from '../api/live-list.js';
 import controls from '../layout/controls.module.css';
 import { PageTabs, usePageTab } from '../layout/page-tabs.js';
-import { PageShell } from '../layout/shell/page-shell.js';
+import { Page } from '../layout/shell/page.js';
 import { daemonSetStatus } from '../layout/status/object-status.js';
 import { StatusBadge } from '../layout/status/status-badge.js';
 import { CopyCommand } from '../layout/text/copy-command.js';
@@ -30,7 +30,7 @@ export function DaemonSetPage() {
   );
   const [daemonSet] = objects;
   return (
-    <PageShell title={`${name} – DaemonSets`}>
+    <Page title={`${name} – DaemonSets`}>
       <p>
         <Link href="/daemonsets">DaemonSets</Link> / {namespace}
       </p>
@@ -39,7 +39,7 @@ export function DaemonSetPage() {
       {phase === 'refused' && <p role="alert">{error?.message}</p>}
       {phase === 'live' && !daemonSet && <p>This DaemonSet does not exist.</p>}
       {daemonSet && <DaemonSetDetails daemonSet={daemonSet} />}
-    </PageShell>
+    </Page>
   );
 }
 

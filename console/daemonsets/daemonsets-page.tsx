@@ -6,7 +6,7 @@ import { useScopedList } from '../api/namespace-choice.js';
 import controls from '../layout/controls.module.css';
 import { ListTable } from '../layout/list-table.js';
 import { NotAllowed } from '../layout/not-allowed.js';
-import { PageShell } from '../layout/shell/page-shell.js';
+import { Page } from '../layout/shell/page.js';
 import { daemonSetStatus } from '../layout/status/object-status.js';
 import { StatusBadge } from '../layout/status/status-badge.js';
 import { CopyCommand } from '../layout/text/copy-command.js';
@@ -34,7 +34,7 @@ export function DaemonSetsPage() {
   const sorted = [...objects].sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
   const mayCreate = useIsAllowedInAny(CREATE, namespacesOf(objects, namespace));
   return (
-    <PageShell title="DaemonSets">
+    <Page title="DaemonSets">
       <h1>{t('DaemonSets')}</h1>
       {phase === 'loading' && <p role="status">{t('Loading…')}</p>}
       {phase === 'refused' && (
@@ -59,7 +59,7 @@ export function DaemonSetsPage() {
         </ListTable>
       )}
       <CopyCommand text={`kubectl get daemonsets ${namespaceFlag(namespace)}`} />
-    </PageShell>
+    </Page>
   );
 }
 

@@ -1,7 +1,7 @@
 /** Page to create a DaemonSet: the editor with an initial manifest. */
 import { Link, useLocation } from 'wouter';
 import controls from '../layout/controls.module.css';
-import { PageShell } from '../layout/shell/page-shell.js';
+import { Page } from '../layout/shell/page.js';
 import { t } from '../texts/translate.js';
 import { ManifestEditor } from './manifest-editor.js';
 
@@ -30,7 +30,7 @@ spec:
 export function NewDaemonSetPage() {
   const [, go] = useLocation();
   return (
-    <PageShell title="New DaemonSet">
+    <Page title="New DaemonSet">
       <p>
         <Link href="/daemonsets">DaemonSets</Link>
       </p>
@@ -43,6 +43,6 @@ export function NewDaemonSetPage() {
           }
         />
       </section>
-    </PageShell>
+    </Page>
   );
 }

@@ -6,7 +6,7 @@ import { useLiveList } from '../api/live-list.js';
 import controls from '../layout/controls.module.css';
 import { useKeptState } from '../layout/kept-view.js';
 import { NotAllowed } from '../layout/not-allowed.js';
-import { PageShell } from '../layout/shell/page-shell.js';
+import { Page } from '../layout/shell/page.js';
 import { HOST_HEALTH_STATES, type HostHealth, hostHealth } from '../layout/status/host-health.js';
 import { useUrlFilter } from '../layout/use-url-query.js';
 import { t } from '../texts/translate.js';
@@ -33,13 +33,13 @@ export function HostsPage() {
   // User input takes precedence over updates of the fleet.
   const hosts = useDeferredValue(objects);
   return (
-    <PageShell title="Hosts">
+    <Page title="Hosts">
       <h1>{t('Hosts')}</h1>
       {phase === 'refused' && <NotAllowed what="hosts" resource="hosts.fleet.everynode.dev" />}
       {phase === 'loading' && <p role="status">Loading hosts…</p>}
       {phase === 'live' && objects.length === 0 && <NoHosts />}
       {hosts.length > 0 && <Fleet hosts={hosts} />}
-    </PageShell>
+    </Page>
   );
 }
 

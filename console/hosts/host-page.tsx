@@ -6,7 +6,7 @@ import { ACCESS, useAreChecksLoaded } from '../api/access-checks.js';
 import { type Live, useLiveList } from '../api/live-list.js';
 import { HostJobs } from '../jobs/host-jobs.js';
 import { PageTabs, usePageTab } from '../layout/page-tabs.js';
-import { PageShell } from '../layout/shell/page-shell.js';
+import { Page } from '../layout/shell/page.js';
 import { CopyCommand } from '../layout/text/copy-command.js';
 import { HostTimes } from '../layout/time/host-times.js';
 import { t } from '../texts/translate.js';
@@ -44,7 +44,7 @@ export function HostPage() {
   const [node] = nodes.objects;
   const isKnown = useAreChecksLoaded(OFFERED);
   return (
-    <PageShell title={`${name} – Hosts`}>
+    <Page title={`${name} – Hosts`}>
       <p>
         <Link href="/hosts">Hosts</Link>
       </p>
@@ -57,7 +57,7 @@ export function HostPage() {
           <HostDetails node={node} pods={pods} />
         </HostTimes>
       )}
-    </PageShell>
+    </Page>
   );
 }
 

@@ -7,7 +7,7 @@ import { useLiveList } from '../api/live-list.js';
 import controls from '../layout/controls.module.css';
 import { ListState } from '../layout/list-state.js';
 import { ListTable } from '../layout/list-table.js';
-import { PageShell } from '../layout/shell/page-shell.js';
+import { Page } from '../layout/shell/page.js';
 import { StatusBadge } from '../layout/status/status-badge.js';
 import { CopyCommand } from '../layout/text/copy-command.js';
 import { imagesText } from '../layout/text/image-text.js';
@@ -32,7 +32,7 @@ export function CronJobPage() {
   );
   const [cron] = objects;
   return (
-    <PageShell title={`${name} – Jobs`}>
+    <Page title={`${name} – Jobs`}>
       <p>
         <Link href="/jobs">{t('Jobs')}</Link> / {namespace}
       </p>
@@ -64,7 +64,7 @@ export function CronJobPage() {
           <CopyCommand text={`kubectl -n ${namespace} describe crondaemonjob ${name}`} />
         </>
       )}
-    </PageShell>
+    </Page>
   );
 }
 

@@ -5,7 +5,7 @@ import { controllerOf } from '../../shared/kube/objects/meta.js';
 import { useLiveList } from '../api/live-list.js';
 import controls from '../layout/controls.module.css';
 import { ListState } from '../layout/list-state.js';
-import { PageShell } from '../layout/shell/page-shell.js';
+import { Page } from '../layout/shell/page.js';
 import { StatusBadge } from '../layout/status/status-badge.js';
 import { CopyCommand } from '../layout/text/copy-command.js';
 import { imagesText } from '../layout/text/image-text.js';
@@ -30,7 +30,7 @@ export function JobPage() {
   );
   const [job] = objects;
   return (
-    <PageShell title={`${name} – Jobs`}>
+    <Page title={`${name} – Jobs`}>
       <p>
         <Link href="/jobs">{t('Jobs')}</Link> / {namespace}
       </p>
@@ -44,7 +44,7 @@ export function JobPage() {
         </p>
       </ListState>
       {job && <JobDetails job={job} />}
-    </PageShell>
+    </Page>
   );
 }
 

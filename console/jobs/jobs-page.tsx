@@ -9,7 +9,7 @@ import { ListState } from '../layout/list-state.js';
 import { ListTable } from '../layout/list-table.js';
 import { NamespaceProblem, useNamespaceFilter } from '../layout/namespace-filter.js';
 import { NotAllowed } from '../layout/not-allowed.js';
-import { PageShell } from '../layout/shell/page-shell.js';
+import { Page } from '../layout/shell/page.js';
 import { StatusBadge } from '../layout/status/status-badge.js';
 import { CopyCommand } from '../layout/text/copy-command.js';
 import { imagesText } from '../layout/text/image-text.js';
@@ -39,7 +39,7 @@ export function JobsPage() {
     namespace: namespace ?? 'default',
   });
   return (
-    <PageShell title="Jobs">
+    <Page title="Jobs">
       <div className={classes.head}>
         <h1>{t('Jobs')}</h1>
         {mayRun && (
@@ -79,7 +79,7 @@ export function JobsPage() {
       <CronJobTable asked={asked} filter={filter} />
       <JobTable key={namespace} jobs={jobs} filter={filter} onlyFailed={query.has('failed')} />
       <CopyCommand text={`kubectl get daemonjobs ${namespaceFlag(namespace)}`} />
-    </PageShell>
+    </Page>
   );
 }
 

@@ -7,7 +7,7 @@ import { callApi } from '../api/api-call.js';
 import { ConfirmDialog } from '../layout/confirm-dialog.js';
 import controls from '../layout/controls.module.css';
 import { useNewObjectNamespace } from '../layout/namespace-filter.js';
-import { PageShell } from '../layout/shell/page-shell.js';
+import { Page } from '../layout/shell/page.js';
 import { CopyCommand } from '../layout/text/copy-command.js';
 import { useUnsavedEdit } from '../layout/unsaved-edits.js';
 import { RichText } from '../texts/rich-text.js';
@@ -39,7 +39,7 @@ export function RunPage() {
     go(`/jobs/${namespace}/${metadata.name}`);
   };
   return (
-    <PageShell title="Run on hosts">
+    <Page title="Run on hosts">
       <p>
         <Link href="/jobs">{t('Jobs')}</Link>
       </p>
@@ -87,7 +87,7 @@ export function RunPage() {
           onClose={() => setConfirming(false)}
         />
       )}
-    </PageShell>
+    </Page>
   );
 }
 

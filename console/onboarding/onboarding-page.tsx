@@ -3,7 +3,7 @@ import type { JoinAddress } from '../../shared/kube/access/join-command.js';
 import { ACCESS, useAreChecksLoaded, useIsAllowed } from '../api/access-checks.js';
 import { useApiResource } from '../api/use-api-resource.js';
 import controls from '../layout/controls.module.css';
-import { PageShell } from '../layout/shell/page-shell.js';
+import { Page } from '../layout/shell/page.js';
 import { RichText } from '../texts/rich-text.js';
 import { t } from '../texts/translate.js';
 import { JoinForm } from './join-form.js';
@@ -20,14 +20,14 @@ export function OnboardingPage() {
   const isKnown = useAreChecksLoaded([ACCESS.makeTokens, ACCESS.readSecrets]);
   if (!isKnown || !(address || problem)) {
     return (
-      <PageShell title="Add hosts">
+      <Page title="Add hosts">
         <h1>{t('Add hosts')}</h1>
         <p role="status">{t('Loading…')}</p>
-      </PageShell>
+      </Page>
     );
   }
   return (
-    <PageShell title="Add hosts">
+    <Page title="Add hosts">
       <h1>{t('Add hosts')}</h1>
       {problem && <p role="alert">{problem}</p>}
       {mayMake && address && <JoinForm address={address} />}
@@ -42,6 +42,6 @@ export function OnboardingPage() {
       <PendingHosts isAsked={address?.approval ?? false} />
       <JoinedHosts />
       {mayRead && <TokenList />}
-    </PageShell>
+    </Page>
   );
 }

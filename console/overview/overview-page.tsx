@@ -6,7 +6,7 @@ import { useLiveList } from '../api/live-list.js';
 import { useFleetAvailability } from '../availability/use-fleet-availability.js';
 import { NoHosts } from '../fleet/no-hosts.js';
 import { NotAllowed } from '../layout/not-allowed.js';
-import { PageShell } from '../layout/shell/page-shell.js';
+import { Page } from '../layout/shell/page.js';
 import { useUrlQuery } from '../layout/use-url-query.js';
 import { t } from '../texts/translate.js';
 import { ActiveRollouts } from './active-rollouts.js';
@@ -29,10 +29,10 @@ export function OverviewPage() {
   // While the coordinator is unreachable, an empty list says nothing about the fleet.
   if (shown.length === 0 && (hosts.phase !== 'live' || hosts.objects.length > 0)) {
     return (
-      <PageShell title="Overview">
+      <Page title="Overview">
         <h1>{t('Overview')}</h1>
         <p role="status">Loading the fleet…</p>
-      </PageShell>
+      </Page>
     );
   }
   return <FleetOverview hosts={shown} rollouts={rollouts.objects} />;
@@ -44,7 +44,7 @@ function FleetOverview({ hosts, rollouts }: { hosts: readonly Host[]; rollouts: 
   const availability = useFleetAvailability(siteLabel);
   const counts = useMemo(() => countHealth(hosts), [hosts]);
   return (
-    <PageShell title="Overview">
+    <Page title="Overview">
       <h1>{t('Overview')}</h1>
       <FleetHeadline
         status={fleetSentence(counts, sites, stalled, jobs.length)}
@@ -69,7 +69,7 @@ function FleetOverview({ hosts, rollouts }: { hosts: readonly Host[]; rollouts: 
           <WindowList hosts={hosts} siteLabel={siteLabel} />
         </div>
       </div>
-    </PageShell>
+    </Page>
   );
 }
 
@@ -81,10 +81,10 @@ interface WithoutHostsProps {
 /** The page of users who may see workloads, but no hosts. */
 function WithoutHosts({ rollouts, namespace }: WithoutHostsProps) {
   return (
-    <PageShell title="Overview">
+    <Page title="Overview">
       <h1>{t('Overview')}</h1>
       <NamespaceOverview rollouts={rollouts} namespace={namespace} />
       <NotAllowed what="hosts" resource="hosts.fleet.everynode.dev" />
-    </PageShell>
+    </Page>
   );
 }

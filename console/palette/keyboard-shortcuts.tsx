@@ -2,8 +2,8 @@
 import { Suspense, useLayoutEffect, useState } from 'react';
 import { useLocation } from 'wouter';
 import { lazyPage } from '../layout/lazy-page.js';
+import { OPEN_PALETTE } from '../layout/shell/console-shell.js';
 import { NAV_PLACES } from '../layout/shell/navigation.js';
-import { OPEN_PALETTE } from '../layout/shell/page-shell.js';
 import { areSingleKeysEnabled } from './single-keys.js';
 
 const CommandPalette = lazyPage(async () => (await import('./command-palette.js')).CommandPalette);

@@ -2,7 +2,7 @@
 import { type FormEvent, useState } from 'react';
 import { Link } from 'wouter';
 import controls from '../layout/controls.module.css';
-import { PageShell } from '../layout/shell/page-shell.js';
+import { Page } from '../layout/shell/page.js';
 import { useUrlQuery } from '../layout/use-url-query.js';
 import { t } from '../texts/translate.js';
 import { LogControls, LogLines } from './container-log.js';
@@ -16,7 +16,7 @@ export function LogsPage() {
   const [isFollowing, setFollowing] = useState(true);
   const show = (next: readonly string[]) => setQuery('pods', logsQuery(next));
   return (
-    <PageShell title="Logs">
+    <Page title="Logs">
       <h1>{t('Logs')}</h1>
       <div className={controls.row}>
         <LogControls
@@ -50,7 +50,7 @@ export function LogsPage() {
           );
         })}
       </div>
-    </PageShell>
+    </Page>
   );
 }
 

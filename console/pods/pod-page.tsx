@@ -6,7 +6,7 @@ import type { Pod } from '../../shared/kube/pods/pod-types.js';
 import { useIsAllowed } from '../api/access-checks.js';
 import { useLiveList } from '../api/live-list.js';
 import controls from '../layout/controls.module.css';
-import { PageShell } from '../layout/shell/page-shell.js';
+import { Page } from '../layout/shell/page.js';
 import { podStatus } from '../layout/status/object-status.js';
 import { StatusBadge } from '../layout/status/status-badge.js';
 import { CopyCommand } from '../layout/text/copy-command.js';
@@ -24,7 +24,7 @@ export function PodPage() {
   );
   const [pod] = objects;
   return (
-    <PageShell title={`${name} – Pods`}>
+    <Page title={`${name} – Pods`}>
       <p>
         {namespace}
         {pod?.spec.nodeName && (
@@ -43,7 +43,7 @@ export function PodPage() {
           <Details pod={pod} />
         </OnItsHost>
       )}
-    </PageShell>
+    </Page>
   );
 }
 

@@ -2,7 +2,7 @@
 import { Link } from 'wouter';
 import controls from '../layout/controls.module.css';
 import { ListTable } from '../layout/list-table.js';
-import { PageShell } from '../layout/shell/page-shell.js';
+import { Page } from '../layout/shell/page.js';
 import { CopyCommand } from '../layout/text/copy-command.js';
 import { useUrlQuery } from '../layout/use-url-query.js';
 import { t } from '../texts/translate.js';
@@ -17,7 +17,7 @@ export function KindsPage() {
   const typed = query.get('find') ?? '';
   const shown = matchingKinds(kinds ?? [], typed);
   return (
-    <PageShell title="Resources">
+    <Page title="Resources">
       <h1>{t('Resources')}</h1>
       <label>
         {t('Find a kind')}{' '}
@@ -52,6 +52,6 @@ export function KindsPage() {
         </ListTable>
       )}
       <CopyCommand text="kubectl api-resources" />
-    </PageShell>
+    </Page>
   );
 }

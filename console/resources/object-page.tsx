@@ -7,7 +7,7 @@ import { useLiveList } from '../api/live-list.js';
 import controls from '../layout/controls.module.css';
 import { ListTable } from '../layout/list-table.js';
 import { SpecHistory } from '../layout/revisions/history-of-spec.js';
-import { PageShell } from '../layout/shell/page-shell.js';
+import { Page } from '../layout/shell/page.js';
 import { podStatus } from '../layout/status/object-status.js';
 import { StatusBadge } from '../layout/status/status-badge.js';
 import { CopyCommand } from '../layout/text/copy-command.js';
@@ -34,7 +34,7 @@ export function ObjectPage() {
   const [object] = objects;
   const place = namespace === '' ? '' : ` -n ${namespace}`;
   return (
-    <PageShell title={`${name} – ${resource}`}>
+    <Page title={`${name} – ${resource}`}>
       <p>
         <Link href="/resources">{t('Resources')}</Link> /{' '}
         <Link href={listAddress(collection)}>{resource}</Link>
@@ -69,7 +69,7 @@ export function ObjectPage() {
           />
         </>
       )}
-    </PageShell>
+    </Page>
   );
 }
 

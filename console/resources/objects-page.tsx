@@ -7,7 +7,7 @@ import { useApiResource } from '../api/use-api-resource.js';
 import controls from '../layout/controls.module.css';
 import { ListTable } from '../layout/list-table.js';
 import { NamespaceProblem, useNamespaceFilter } from '../layout/namespace-filter.js';
-import { PageShell } from '../layout/shell/page-shell.js';
+import { Page } from '../layout/shell/page.js';
 import { CopyCommand } from '../layout/text/copy-command.js';
 import { namespaceFlag } from '../layout/text/shell-words.js';
 import { useUrlQuery } from '../layout/use-url-query.js';
@@ -33,7 +33,7 @@ export function ObjectsPage() {
   const { kinds, problem } = useServedKinds();
   const served = kinds?.find((kind) => kind.group === fromAddress(group) && kind.resource === resource);
   return (
-    <PageShell title={served?.kind ?? resource}>
+    <Page title={served?.kind ?? resource}>
       <p>
         <Link href="/resources">{t('Resources')}</Link> / {fromAddress(group) || 'core'} / {version}
       </p>
@@ -46,7 +46,7 @@ export function ObjectsPage() {
       {!kinds && !problem && <p role="status">{t('Loading…')}</p>}
       {kinds && !served && <p>{t('The API does not serve this kind.')}</p>}
       {served && <Objects kind={{ ...served, version }} />}
-    </PageShell>
+    </Page>
   );
 }
 

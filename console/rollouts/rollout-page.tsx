@@ -10,7 +10,7 @@ import {
 } from '../../shared/kube/rollouts/rollout-types.js';
 import { useLiveList } from '../api/live-list.js';
 import { PageTabs, usePageTab } from '../layout/page-tabs.js';
-import { PageShell } from '../layout/shell/page-shell.js';
+import { Page } from '../layout/shell/page.js';
 import { CopyCommand } from '../layout/text/copy-command.js';
 import { t } from '../texts/translate.js';
 import { rolloutTimeline } from '../timeline/rollout-timeline.js';
@@ -31,7 +31,7 @@ export function RolloutPage() {
   const { objects, phase, error } = useLiveList<Rollout>(path);
   const [rollout] = objects;
   return (
-    <PageShell title={`${name} – Rollouts`}>
+    <Page title={`${name} – Rollouts`}>
       <p>
         <Link href="/rollouts">Rollouts</Link> / {namespace}
       </p>
@@ -41,7 +41,7 @@ export function RolloutPage() {
       {phase === 'live' && !rollout && <p>There is no rollout of this DaemonSet.</p>}
       {rollout && !rollout.status && <p>The controller has not processed it yet.</p>}
       {rollout?.status && <RolloutDetails rollout={rollout} status={rollout.status} />}
-    </PageShell>
+    </Page>
   );
 }
 

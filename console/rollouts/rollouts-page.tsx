@@ -10,7 +10,7 @@ import { useScopedList } from '../api/namespace-choice.js';
 import controls from '../layout/controls.module.css';
 import { ListTable } from '../layout/list-table.js';
 import { NotAllowed } from '../layout/not-allowed.js';
-import { PageShell } from '../layout/shell/page-shell.js';
+import { Page } from '../layout/shell/page.js';
 import { rolloutStatus } from '../layout/status/object-status.js';
 import { StatusBadge } from '../layout/status/status-badge.js';
 import { CopyCommand } from '../layout/text/copy-command.js';
@@ -41,7 +41,7 @@ export function RolloutsPage() {
   const present = objects.filter(({ metadata }) => metadata.labels?.[PAST_ROLLOUT_LABEL] === undefined);
   const rollouts = present.sort((a, b) => rank(a) - rank(b) || (nameOf(a) < nameOf(b) ? -1 : 1));
   return (
-    <PageShell title="Rollouts">
+    <Page title="Rollouts">
       <h1>{t('Rollouts')}</h1>
       {phase === 'loading' && <p role="status">Loading rollouts…</p>}
       {phase === 'refused' && (
@@ -66,7 +66,7 @@ export function RolloutsPage() {
         </ListTable>
       )}
       <CopyCommand text={`kubectl get rollouts ${namespaceFlag(namespace)}`} />
-    </PageShell>
+    </Page>
   );
 }
 

@@ -7,7 +7,7 @@ import type { Service } from '../../shared/kube/services/service-types.js';
 import { useInterval, useLiveList } from '../api/live-list.js';
 import { useApiResource } from '../api/use-api-resource.js';
 import controls from '../layout/controls.module.css';
-import { PageShell } from '../layout/shell/page-shell.js';
+import { Page } from '../layout/shell/page.js';
 import { CopyCommand } from '../layout/text/copy-command.js';
 import { EventList } from '../pods/event-list.js';
 import { t } from '../texts/translate.js';
@@ -25,7 +25,7 @@ export function ServicePage() {
   );
   const [service] = objects;
   return (
-    <PageShell title={`${name} – Services`}>
+    <Page title={`${name} – Services`}>
       <p>
         <Link href="/services">{t('Services')}</Link> / {namespace}
       </p>
@@ -34,7 +34,7 @@ export function ServicePage() {
       {phase === 'refused' && <p role="alert">{error?.message}</p>}
       {phase === 'live' && !service && <p>{t('There is no Service with this name.')}</p>}
       {service && <ServiceDetails service={service} />}
-    </PageShell>
+    </Page>
   );
 }
 

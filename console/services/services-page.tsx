@@ -6,7 +6,7 @@ import { useScopedList } from '../api/namespace-choice.js';
 import controls from '../layout/controls.module.css';
 import { ListTable } from '../layout/list-table.js';
 import { NotAllowed } from '../layout/not-allowed.js';
-import { PageShell } from '../layout/shell/page-shell.js';
+import { Page } from '../layout/shell/page.js';
 import { CopyCommand } from '../layout/text/copy-command.js';
 import { namespaceFlag } from '../layout/text/shell-words.js';
 import { RichText } from '../texts/rich-text.js';
@@ -21,7 +21,7 @@ export function ServicesPage() {
   const isCounted = slices.phase !== 'refused' && slices.phase !== 'loading';
   const counts = isCounted ? endpointCounts(slices.objects) : undefined;
   return (
-    <PageShell title="Services">
+    <Page title="Services">
       <h1>{t('Services')}</h1>
       {phase === 'loading' && <p role="status">{t('Loading…')}</p>}
       {phase === 'refused' && (
@@ -43,7 +43,7 @@ export function ServicesPage() {
         </ListTable>
       )}
       <CopyCommand text={`kubectl get services ${namespaceFlag(namespace)}`} />
-    </PageShell>
+    </Page>
   );
 }
 

@@ -10,7 +10,7 @@ import { ListState } from '../layout/list-state.js';
 import { ListTable } from '../layout/list-table.js';
 import { useNewObjectNamespace } from '../layout/namespace-filter.js';
 import { SpecHistory } from '../layout/revisions/history-of-spec.js';
-import { PageShell } from '../layout/shell/page-shell.js';
+import { Page } from '../layout/shell/page.js';
 import { CopyCommand } from '../layout/text/copy-command.js';
 import { selectorText } from '../layout/text/selector-text.js';
 import { useUrlQuery } from '../layout/use-url-query.js';
@@ -29,7 +29,7 @@ export function NewValuesPage() {
   const leave = (written?: HostValues) =>
     go(written ? `/values/${written.metadata.namespace}/${written.metadata.name}` : '/values');
   return (
-    <PageShell title="New values">
+    <Page title="New values">
       <p>
         <Link href="/values">{t('Values')}</Link>
       </p>
@@ -37,7 +37,7 @@ export function NewValuesPage() {
       <section className={controls.card} aria-label={t('Manifest')}>
         <ValuesEditor base={undefined} firstText={firstValues(namespace)} onDone={leave} />
       </section>
-    </PageShell>
+    </Page>
   );
 }
 
@@ -48,7 +48,7 @@ export function ValuesObjectPage() {
   );
   const [object] = objects;
   return (
-    <PageShell title={`${name} – Values`}>
+    <Page title={`${name} – Values`}>
       <p>
         <Link href="/values">{t('Values')}</Link> / {namespace}
       </p>
@@ -62,7 +62,7 @@ export function ValuesObjectPage() {
         </p>
       </ListState>
       {object && <Details object={object} />}
-    </PageShell>
+    </Page>
   );
 }
 

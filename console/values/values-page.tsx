@@ -8,7 +8,7 @@ import { useApiResource } from '../api/use-api-resource.js';
 import { useScopedResource } from '../api/use-scoped-resource.js';
 import controls from '../layout/controls.module.css';
 import { NamespaceProblem, useNamespaceFilter, useSettledText } from '../layout/namespace-filter.js';
-import { PageShell } from '../layout/shell/page-shell.js';
+import { Page } from '../layout/shell/page.js';
 import { CopyCommand } from '../layout/text/copy-command.js';
 import { namespaceFlag } from '../layout/text/shell-words.js';
 import { useUrlFilter } from '../layout/use-url-query.js';
@@ -43,7 +43,7 @@ export function ValuesPage() {
   const known = list.phase === 'loading' && asked === '' ? '' : version;
   const { answer: counts } = useApiResource<ValueCounts>(valuesPath('effectivevalues', namespace), known);
   return (
-    <PageShell title="Values">
+    <Page title="Values">
       <Head namespace={list.namespace} />
       <search className={`${controls.card} ${classes.find}`} aria-label={t('Find values')}>
         <Text label="Host" hint="till-0001" value={typed.host} onText={(text) => setQuery('host', text)} />
@@ -75,7 +75,7 @@ export function ValuesPage() {
       {typed.key === '' && typed.value !== '' && <p role="status">{t('Enter the key of this value.')}</p>}
       <ValuesObjectTable list={list} counts={counts} onMore={() => setLimit(limit + PAGE_SIZE)} />
       <CopyCommand text={`kubectl get hostvalues ${namespaceFlag(list.namespace)}`} />
-    </PageShell>
+    </Page>
   );
 }
 

@@ -113,6 +113,18 @@ function suite(): void {
     assert.equal(await page.locator('[title]').count(), 0, 'titles of elements open for a mouse only');
   });
 
+  test('the navigation keeps open settings and the focus when another page is opened', async () => {
+    const page = await fixture.signedIn('services');
+    await page.getByText('Settings', { exact: true }).click();
+    const link = page
+      .getByRole('navigation', { name: 'Main' })
+      .getByRole('link', { name: 'Jobs', exact: true });
+    await link.press('Enter');
+    await page.getByRole('heading', { level: 1, name: 'Jobs' }).waitFor();
+    assert.ok(await page.getByLabel('Theme').isVisible(), 'the settings are open');
+    assert.equal(await link.and(page.locator(':focus')).count(), 1, 'the focus is on the link');
+  });
+
   test('the tabs of a host fit on phones in every language, and are large enough for a finger', async () => {
     const page = await fixture.signedIn('hosts/node-1', { viewport: PHONE });
     for (const [language, word] of LANGUAGES) {

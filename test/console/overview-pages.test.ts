@@ -134,6 +134,10 @@ function suite(): void {
     assert.deepEqual(await violationsOf(page), []);
     await page.getByRole('dialog', { name: 'More' }).getByRole('link', { name: 'Activity' }).click();
     await page.getByRole('heading', { level: 1, name: 'Activity' }).waitFor();
+    await page.getByRole('button', { name: 'More' }).click();
+    await page.getByRole('dialog', { name: 'More' }).waitFor();
+    await page.goBack();
+    await page.getByRole('dialog', { name: 'More' }).waitFor({ state: 'detached' });
     await page.getByRole('link', { name: 'Workloads' }).click();
     await page.getByRole('navigation', { name: 'Workloads' }).getByRole('link', { name: 'Rollouts' }).click();
     await page.getByRole('heading', { level: 1, name: 'Rollouts' }).waitFor();

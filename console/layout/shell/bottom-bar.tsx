@@ -14,7 +14,8 @@ interface BottomBarProps {
 
 export function BottomBar({ items, onSearch }: BottomBarProps) {
   const [at] = useLocation();
-  const [isOpen, setOpen] = useState(false);
+  // A path instead of a boolean: going Back to another page closes the sheet.
+  const [openedAt, setOpenedAt] = useState<string>();
   const here = items.find((item) => isAtItem(item, at));
   const current = (isHere: boolean) => (isHere ? 'page' : undefined);
   return (
@@ -32,14 +33,14 @@ export function BottomBar({ items, onSearch }: BottomBarProps) {
         <button type="button" onClick={onSearch}>
           <Search aria-hidden="true" /> {t('Search')}
         </button>
-        <button type="button" aria-haspopup="dialog" onClick={() => setOpen(true)}>
+        <button type="button" aria-haspopup="dialog" onClick={() => setOpenedAt(at)}>
           <Ellipsis aria-hidden="true" /> {t('More')}
         </button>
       </nav>
-      {isOpen && (
+      {openedAt === at && (
         <MoreSheet
           items={[...items.filter(({ section }) => section === 'Operations'), ADD_HOST]}
-          onClose={() => setOpen(false)}
+          onClose={() => setOpenedAt(undefined)}
         />
       )}
     </>

@@ -2,7 +2,7 @@
 import { Component, type ReactNode } from 'react';
 import { t } from '../../texts/translate.js';
 import controls from '../controls.module.css';
-import { PageShell } from './page-shell.js';
+import { Page } from './page.js';
 
 type State = { failed: false } | { failed: true; message: string };
 
@@ -24,14 +24,14 @@ export class ErrorBoundary extends Component<ErrorBoundaryProps, State> {
     if (!this.state.failed) return this.props.children;
     if (this.props.isQuiet) return null;
     return (
-      <PageShell title="Error">
+      <Page title="Error">
         <h1>{t('This page has failed')}</h1>
         <p role="alert">{this.state.message}</p>
         <p>{t('The fleet is not affected. Other pages may still work.')}</p>
         <button type="button" className={controls.button} data-main onClick={() => location.reload()}>
           {t('Load the page again')}
         </button>
-      </PageShell>
+      </Page>
     );
   }
 }

@@ -1,15 +1,15 @@
 /** Page for unknown URLs. */
 import { Link } from 'wouter';
 import { t } from '../../texts/translate.js';
-import { PageShell } from './page-shell.js';
+import { Page } from './page.js';
 
 export function NotFoundPage() {
   return (
-    <PageShell title="Page not found">
+    <Page title="Page not found">
       <h1>{t('Page not found')}</h1>
       <p>
         {t('The URL is wrong, or the object was removed.')} <Link href="/">{t('Go to the overview')}</Link>
       </p>
-    </PageShell>
+    </Page>
   );
 }

@@ -8,10 +8,9 @@ import { hasCluster, problemsOf, useKnownCoordinators } from '../../api/known-co
 import { t, translated } from '../../texts/translate.js';
 import controls from '../controls.module.css';
 import { BottomBar } from './bottom-bar.js';
-import { useInboxCount } from './inbox-count.js';
+import classes from './console-shell.module.css';
 import { NamespaceSelect } from './namespace-select.js';
 import { ADD_HOST, isAtItem, NAV_ITEMS, type NavItem, type NavSection } from './navigation.js';
-import classes from './page-shell.module.css';
 import { UserMenu } from './user-menu.js';
 
 /** Window event that opens the command palette. */
@@ -19,21 +18,16 @@ export const OPEN_PALETTE = 'everynode-palette';
 
 const SECTIONS: readonly NavSection[] = ['Fleet', 'Workloads', 'Operations'];
 
-interface PageShellProps {
-  /** Title of the browser's tab, between the number of items in the inbox and the product's name. */
-  title: string;
-  children: ReactNode;
-}
-
-/** Shows a banner while the coordinator is unreachable, or while one of several has an error. */
-export function PageShell({ title, children }: PageShellProps) {
+/**
+ * Shows a banner while the coordinator is unreachable, or while one of several has an error. One shell is around all
+ * pages. With a shell in each page, the next page would close open settings and take the focus from the navigation.
+ */
+export function ConsoleShell({ children }: { children: ReactNode }) {
   const isLost = useIsCoordinatorLost();
-  const count = useInboxCount();
   const coordinators = useKnownCoordinators();
   const items = NAV_ITEMS.filter(({ needsCluster }) => !needsCluster || hasCluster(coordinators));
   return (
     <>
-      <title>{`${count > 0 ? `(${count}) ` : ''}${translated(title)} – Everynode`}</title>
       <a className={classes.skip} href="#main">
         {t('Skip to content')}
       </a>
