@@ -204,7 +204,7 @@ test('bytes that a slow agent has not taken are counted until it takes them', as
 test('an agent whose frames are not handled is not read, and others are', async (context) => {
   const { opened, connect } = await openThread(context);
   const agents = [connect(), connect()] as const;
-  for (const agent of agents) await once(agent, 'open');
+  await Promise.all(agents.map((agent) => once(agent, 'open')));
   await until(() => opened.length === 2);
   const received = new Map<Opened, Buffer[]>();
   for (const socket of opened) {
