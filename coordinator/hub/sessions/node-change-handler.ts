@@ -132,10 +132,8 @@ export class NodeChangeHandler {
     if (isRenewed && live.get(node)?.session.keyHash === hash) return;
     if (hash === undefined) liveness.stopAwaiting(node);
     for (const session of sessions) {
-      if (session.node !== node || session.keyHash === hash) continue;
-      if (!current) this.#closeLink(session, undefined);
-      // The session may use a credential that is newer than this change.
-      else void this.recheckCredential(session);
+      // The session may use a credential that is newer than this change, also after a deletion: the host has joined again.
+      if (session.node === node && session.keyHash !== hash) void this.recheckCredential(session);
     }
   }
 

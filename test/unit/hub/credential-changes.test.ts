@@ -24,14 +24,19 @@ const secretOf = (hash: string): Secret => ({
 
 /** A handler with one node. The store and the cache change separately. */
 function newHandler(hash: string) {
-  const state = { stored: hash as string | undefined, cached: hash as string | undefined, storeReads: 0 };
+  const state = {
+    ...{ stored: hash as string | undefined, cached: hash as string | undefined, storeReads: 0 },
+    /** Resolves when the cache has its first list. */
+    synced: Promise.resolve(),
+    isReadable: true,
+  };
   const sessions = new Set<Session>();
   const goodbyes: string[] = [];
   let live: Session | undefined;
   let onSecret: (change: ObjectChange<Secret>) => void = () => undefined;
   const secrets = {
     get: () => state.cached && secretOf(state.cached),
-    synced: async () => undefined,
+    synced: () => state.synced,
     onChange: (handler: typeof onSecret) => {
       onSecret = handler;
     },
@@ -44,6 +49,7 @@ function newHandler(hash: string) {
     credentials: {
       get: async () => {
         state.storeReads += 1;
+        if (!state.isReadable) throw new Error('the store is closed');
         return state.stored && { hash: state.stored };
       },
     },
@@ -58,17 +64,18 @@ function newHandler(hash: string) {
     await handler.recheckCredential(session);
     return session;
   };
-  /** The cache gets the state of the store, or an earlier one. */
-  const updateCache = async (reached = state.stored) => {
+  const setCache = async (reached: string | undefined) => {
     const previous = state.cached === undefined ? {} : { previous: secretOf(state.cached) };
     state.cached = reached;
     onSecret({ ...previous, ...(state.cached === undefined ? {} : { current: secretOf(state.cached) }) });
     await new Promise(setImmediate);
   };
+  /** The cache gets the state of the store, or an earlier one. */
+  const updateCache = (reached = state.stored) => setCache(reached);
   const setLive = (session: Session) => {
     live = session;
   };
-  return { state, goodbyes, register, updateCache, setLive };
+  return { state, goodbyes, register, setCache, updateCache, setLive };
 }
 
 test('a session whose credential is in the cache reads no store', async () => {
@@ -117,4 +124,38 @@ test('an outdated change does not close a session with the newest credential', a
   await register('newest', 'c');
   await updateCache('b');
   assert.deepEqual(goodbyes, []);
+});
+
+test('a host that joined again keeps its link when the cache learns of the deletion in between', async () => {
+  const { state, goodbyes, register, setCache, updateCache } = newHandler('a');
+  state.stored = 'b';
+  await register('rejoined', 'b');
+  await setCache(undefined);
+  assert.deepEqual(goodbyes, []);
+  await updateCache();
+  assert.deepEqual(goodbyes, []);
+});
+
+test('a session that is neither in the cache nor readable is told to return soon', async () => {
+  const { state, goodbyes, register } = newHandler('a');
+  state.isReadable = false;
+  await register('new', 'b');
+  assert.deepEqual(goodbyes, ['new: the credential of this node cannot be read']);
+});
+
+test('before the first list of the cache, a session is compared with the store after it', async () => {
+  const { state, goodbyes, register } = newHandler('a');
+  state.cached = undefined;
+  let listed: () => void = () => undefined;
+  state.synced = new Promise((resolve) => {
+    listed = resolve;
+  });
+  const registered = register('early', 'a');
+  await new Promise(setImmediate);
+  assert.equal(state.storeReads, 0);
+  // Revoked before the list, so the cache gets no change of it.
+  state.stored = undefined;
+  listed();
+  await registered;
+  assert.deepEqual(goodbyes, ['early: the credential of this node was revoked']);
 });
