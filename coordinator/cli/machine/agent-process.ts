@@ -4,13 +4,17 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { EXIT_CODES, ExitError } from '../../../shared/process/exit-error.js';
 import { printErrorLine } from '../../../shared/process/output/terminal-output.js';
-import { SMALL_HEAP_FLAGS } from '../../../shared/process/service/child-program.js';
+import { agentNodeFlags } from '../../../shared/process/service/child-program.js';
 
 const AGENT_PROGRAM = fileURLToPath(new URL('../../../agent/everynode-agent.cjs', import.meta.url));
 
+function nodeArguments(args: readonly string[]): string[] {
+  return [...agentNodeFlags(args), AGENT_PROGRAM, ...args];
+}
+
 /** Runs an agent command in the foreground. Throws `ExitError` with its exit code if it fails. */
 export function runAgentCommand(args: readonly string[]): void {
-  const done = spawnSync(process.execPath, [...SMALL_HEAP_FLAGS, AGENT_PROGRAM, ...args], {
+  const done = spawnSync(process.execPath, nodeArguments(args), {
     stdio: 'inherit',
   });
   if (done.error)
@@ -24,7 +28,7 @@ export function runAgentCommand(args: readonly string[]): void {
  * SIGKILL.
  */
 export async function runAgentUntilStopped(args: readonly string[]): Promise<void> {
-  const child = spawn(process.execPath, [...SMALL_HEAP_FLAGS, AGENT_PROGRAM, ...args], {
+  const child = spawn(process.execPath, nodeArguments(args), {
     // No message is sent over the IPC channel. The child detects its end.
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
   });
@@ -83,7 +87,7 @@ export function startAgent(args: readonly string[], token: string): AgentProcess
 }
 
 function spawnAgent(args: readonly string[], token: string): ChildProcess {
-  return spawn(process.execPath, [...SMALL_HEAP_FLAGS, AGENT_PROGRAM, ...args, '--end-with-input'], {
+  return spawn(process.execPath, nodeArguments([...args, '--end-with-input']), {
     // Nothing is written to its input. The end of the input tells the agent that this process has ended.
     stdio: ['pipe', 'inherit', 'inherit'],
     // Only this process handles Ctrl-C. It stops the agent itself.
@@ -102,7 +106,7 @@ export interface Simulation {
 
 /** Runs `simulate` until `stop`. It ends with this process, even by SIGKILL. Its progress is discarded. */
 export function startSimulation(args: readonly string[], token: string): Simulation {
-  const child = spawn(process.execPath, [...SMALL_HEAP_FLAGS, AGENT_PROGRAM, 'simulate', ...args], {
+  const child = spawn(process.execPath, nodeArguments(['simulate', ...args]), {
     // The child detects the end of the IPC channel.
     stdio: ['pipe', 'ignore', 'pipe', 'ipc'],
     // Only this process handles Ctrl-C.

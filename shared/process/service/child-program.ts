@@ -37,3 +37,11 @@ export const SMALL_HEAP_FLAGS: readonly string[] = [
   '--max-semi-space-size=1',
   '--max-old-space-size=128',
 ];
+
+/**
+ * Returns the Node flags for a command of the agent. A simulated fleet has none. It is busy, and its modules are ES
+ * modules: an import of `node:http` reads its export `WebSocket`, which ends Node 22 if there is no WebAssembly.
+ */
+export function agentNodeFlags([command]: readonly string[]): readonly string[] {
+  return command === 'simulate' ? [] : SMALL_HEAP_FLAGS;
+}

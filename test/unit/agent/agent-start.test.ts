@@ -9,10 +9,9 @@ import { SMALL_HEAP_FLAGS } from '../../../shared/process/service/child-program.
 import { temporaryDirectory } from '../../harness/basics/temporary-directory.js';
 
 const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), '../../../..');
-const COMMAND = join(
-  ROOT,
-  JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')).bin['everynode-agent'],
-);
+const { bin } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+const COMMAND = join(ROOT, bin['everynode-agent']);
+const EVERYNODE = join(ROOT, bin.everynode);
 
 /** Returns the arguments that the command passes to a Node of this version. */
 function startedBy(version: string): string[] {
@@ -57,6 +56,16 @@ describe('the everynode-agent command', () => {
     const { status, stderr } = spawnSync(command, ['--version'], { encoding: 'utf8' });
     assert.deepEqual([status, stderr], [0, '']);
     assert.doesNotMatch(readFileSync(command, 'utf8'), /--[a-z]/, 'flags of the Node of that day');
+  });
+
+  test('starts a simulation on this Node, like the everynode command', () => {
+    const env = { ...process.env, EVERYNODE_TOKEN: `abcdef.${'0'.repeat(16)}.${'0'.repeat(64)}` };
+    for (const command of [COMMAND, EVERYNODE]) {
+      // No program listens on this port. The simulation reports that after it has loaded everything.
+      const args = ['simulate', '--server', 'https://127.0.0.1:1', '--nodes', '1'];
+      const { stderr } = spawnSync(command, args, { encoding: 'utf8', env });
+      assert.match(stderr, /^The coordinator at https:\/\/127\.0\.0\.1:1 cannot be reached/m);
+    }
   });
 
   test('exits with the exit code of the agent', () => {
