@@ -138,6 +138,9 @@ function suite(): void {
     await page.getByRole('dialog', { name: 'More' }).waitFor();
     await page.goBack();
     await page.getByRole('dialog', { name: 'More' }).waitFor({ state: 'detached' });
+    await page.goForward();
+    await page.getByRole('heading', { level: 1, name: 'Activity' }).waitFor();
+    assert.equal(await page.getByRole('dialog', { name: 'More' }).count(), 0);
     await page.getByRole('link', { name: 'Workloads' }).click();
     await page.getByRole('navigation', { name: 'Workloads' }).getByRole('link', { name: 'Rollouts' }).click();
     await page.getByRole('heading', { level: 1, name: 'Rollouts' }).waitFor();

@@ -14,8 +14,9 @@ interface BottomBarProps {
 
 export function BottomBar({ items, onSearch }: BottomBarProps) {
   const [at] = useLocation();
-  // A path instead of a boolean: going Back to another page closes the sheet.
   const [openedAt, setOpenedAt] = useState<string>();
+  // Going Back to another page closes the sheet, also for a later visit of this page.
+  if (openedAt !== undefined && openedAt !== at) setOpenedAt(undefined);
   const here = items.find((item) => isAtItem(item, at));
   const current = (isHere: boolean) => (isHere ? 'page' : undefined);
   return (
