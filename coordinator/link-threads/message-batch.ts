@@ -106,8 +106,8 @@ export function* messagesOf(bytes: Uint8Array): Iterable<LinkMessage> {
 }
 
 /**
- * Returns a copy of the bytes, unless they are at least half of the memory that they share. Otherwise a queued frame of one slow
- * agent would keep the frames of all other agents in memory.
+ * Returns a copy of the bytes, unless they are at least half of the memory that they share. Otherwise a queued frame of
+ * one slow agent would keep the frames of all other agents in memory.
  */
 export function ownBytes(body: Buffer): Buffer {
   return 2 * body.length < body.buffer.byteLength ? Buffer.from(body) : body;

@@ -37,9 +37,9 @@ export const DEFAULT_LIMITS: ConnectionLimits = {
 };
 
 /**
- * Connections that the kernel accepts before the event loop does (`listen(2)`; Linux 5.4 and newer allow 4,096 by default). Node's
- * default is 511: a fleet that reconnects fills it in one turn of the loop, and a client whose SYN is dropped tries again
- * only after 1, 3 and 7 s.
+ * Connections that the kernel accepts before the event loop does (`listen(2)`; Linux 5.4 and newer allow 4,096 by
+ * default). Node's default is 511: a fleet that reconnects fills it in one turn of the loop, and a client whose SYN is
+ * dropped tries again only after 1, 3 and 7 s.
  */
 export const LISTEN_BACKLOG = 4_096;
 const HANDSHAKE_TIMEOUT_MS = 10_000;

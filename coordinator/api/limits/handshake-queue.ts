@@ -16,12 +16,12 @@ export const MAX_CONCURRENT_HANDSHAKES = 128;
 /** A longer handshake frees its slot and continues, so that slow clients do not block the queue. */
 export const HANDSHAKE_SLOT_MS = 1_000;
 /**
- * A client that waited longer is rejected. It has probably timed out, and its handshake would be wasted work. An agent has
- * 15 s for its attempt. If the limit were much lower, the last hosts of a returning fleet would be rejected, and would draw
- * another time from the whole spread.
+ * A client that waited longer is rejected. It has probably timed out, and its handshake would be wasted work. An agent
+ * has 15 s for its attempt. With a much lower limit, the last hosts of a returning fleet would be rejected, and would
+ * wait as long again as the whole fleet.
  */
 export const MAX_QUEUE_WAIT_MS = 10_000;
-/** Limit of one site, so that it cannot fill the memory and the open files. More than a fleet of 10,000 behind one router. */
+/** Limit of one site, so that it cannot fill the memory and the open files. Rejected hosts try again. */
 export const MAX_QUEUED_PER_SITE = 4_096;
 
 interface Waiting {

@@ -69,11 +69,11 @@ export class NodeChangeHandler {
   }
 
   /**
-   * Closes a new session whose credential has changed between the authentication and the registration of the session:
-   * `#secretChanged` could not find the session then. Call it in the same turn of the event loop as the registration:
-   * `#secretChanged` finds the session for each change that the cache does not show yet. The store is read only if the
-   * cache lacks the credential, for example because the host has just joined. Before the first list there are no changes,
-   * so the store is read after it.
+   * Closes a session whose credential is no longer that of its node. The credential of a new session can change between
+   * its authentication and its registration, when `#secretChanged` does not find the session. So call this in the same
+   * turn of the event loop as the registration: `#secretChanged` finds the session for each change that the cache does
+   * not show yet. The store is read only if the cache lacks the credential, for example because the host has just joined.
+   * Before the first list there are no changes, so the store is read after it.
    */
   async recheckCredential(session: Session): Promise<void> {
     const { node } = session;
@@ -132,7 +132,7 @@ export class NodeChangeHandler {
     if (isRenewed && live.get(node)?.session.keyHash === hash) return;
     if (hash === undefined) liveness.stopAwaiting(node);
     for (const session of sessions) {
-      // The session may use a credential that is newer than this change, also after a deletion: the host has joined again.
+      // The session may use a newer credential: a host can join again before the cache shows that it was deleted.
       if (session.node === node && session.keyHash !== hash) void this.recheckCredential(session);
     }
   }
